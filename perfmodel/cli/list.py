@@ -1,0 +1,53 @@
+"""``perfmodel list``: the catalog, with the source of each entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import perfmodel
+from perfmodel.cli.output import write_json, write_table
+from perfmodel.cli.options import json_option
+from perfmodel.errors import SpecError, nearest
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@json_option
+def command(kind: str | None, as_json: bool) -> None:
+    """List the catalog, or one KIND of it: systems, workloads, graphs, devices, links, plans, profiles."""
+    from perfmodel.spec.catalog import KINDS
+
+    if kind is not None and kind not in KINDS:
+        raise SpecError("list", f"must be one of {', '.join(sorted(KINDS))}", repr(kind), nearest(kind, KINDS))
+    entries = {name: _entries(name) for name in ([kind] if kind else KINDS)}
+    if as_json:
+        hashes = {f"{name}/{entry['name']}": entry["sha256"] for name, found in entries.items() for entry in found}
+        write_json({"schema": 1, "perfmodel": perfmodel.__version__, "inputs": hashes, **entries})
+        return
+    for name, found in entries.items():
+        rows = [[entry["name"], entry["title"], entry["source"]] for entry in found]
+        write_table(name, ["name", "what", "source"], rows)
+
+
+def _entries(kind: str) -> list[dict[str, Any]]:
+    import hashlib
+
+    from perfmodel.spec.catalog import DATA, names, parse_toml
+
+    found = []
+    for name in names(kind):
+        content = (DATA / kind / f"{name}.toml").read_bytes()
+        table = parse_toml(content, name)
+        sources = sorted(set(table.get("sources", {}).values()))
+        found.append(
+            {
+                "name": name,
+                "title": table.get("title", ""),
+                "source": "; ".join(sources),
+                "sources": table.get("sources", {}),
+                "sha256": hashlib.sha256(content).hexdigest(),
+            }
+        )
+    return found

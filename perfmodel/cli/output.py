@@ -1,0 +1,65 @@
+"""Writing results: JSON for programs, tables for people; only results go to stdout."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def write_json(document: dict[str, Any]) -> None:
+    """Write one JSON document; numbers that JSON lacks become null."""
+    json.dump(_plain(document), sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def write_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> None:
+    """Write a table: drawn where a person is looking, tab-separated where a program or a file is.
+
+    Parameters
+    ----------
+    title : str
+    header : sequence of str
+    rows : sequence of sequences of str
+    numbers : sequence of int
+        Columns that hold numbers, set flush right.
+    """
+    if not sys.stdout.isatty():
+        if title:
+            print(f"# {title}")
+        for row in [header, *rows]:
+            print("\t".join(row))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
+    for position, name in enumerate(header):
+        table.add_column(name, justify="right" if position in numbers else "left")
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])
+    Console().print(table)
+
+
+def write_line(text: str) -> None:
+    """Write one line of a result."""
+    print(text)
+
+
+def warn(text: str) -> None:
+    """Write one warning to stderr."""
+    print(f"perfmodel: warning: {text}", file=sys.stderr)

@@ -1,0 +1,300 @@
+"""The result of one prediction: parts, bottleneck, interval, memory, where each number comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+import perfmodel
+from perfmodel.model.bound import Bound, Outcome, bind
+from perfmodel.model.compile import model_hash
+from perfmodel.spec._base import SOURCE_KINDS
+from perfmodel.spec.scenario import Scenario
+from perfmodel.uncertainty import LEVEL, UNCALIBRATED_SPREAD, Draws, draw, interval
+from perfmodel.units import render
+
+SCHEMA: Final = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class PhaseTime:
+    """One phase of an estimate."""
+
+    name: str
+    time_s: float
+    share: float
+    where: str
+    source: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Violation:
+    """A limit that the plan breaks."""
+
+    rule: str
+    need: float
+    limit: float
+    message: str
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryNeed:
+    """Memory of one device [B]."""
+
+    where: str
+    need_bytes: float
+    capacity_bytes: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Against:
+    """The same workload under another plan or on another system."""
+
+    name: str
+    time_s: float
+    speedup: float
+    speedup_interval: tuple[float, float]
+    feasible: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """Time of one mini-batch [s] and what it is made of; ``to_dict`` gives the JSON document."""
+
+    time_s: float
+    interval_s: tuple[float, float]
+    epoch_time_s: float
+    phases: tuple[PhaseTime, ...]
+    bottleneck: str
+    overlap: str
+    bytes: Mapping[str, float]
+    nodes: float
+    edges: float
+    memory: tuple[MemoryNeed, ...]
+    energy_j: float | None
+    violations: tuple[Violation, ...]
+    warnings: tuple[str, ...]
+    plan: Mapping[str, Any]
+    workload: str
+    system: str
+    inputs: Mapping[str, str]
+    against: Against | None = None
+    interval_level: float = LEVEL
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the plan keeps every limit."""
+        return not self.violations
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as plain values, ready for JSON."""
+        document = {
+            "schema": SCHEMA,
+            "perfmodel": perfmodel.__version__,
+            "model": model_hash(),
+            "feasible": self.feasible,
+            **dataclasses.asdict(self),
+        }
+        if self.against is None:
+            del document["against"]
+        return document
+
+
+@dataclasses.dataclass(frozen=True)
+class _Prepared:
+    """What stays the same between predictions of one scenario."""
+
+    bound: Bound
+    draws: Draws
+    sources: Mapping[str, str]
+    plan: Mapping[str, Any]
+    warnings: tuple[str, ...]
+
+
+_PREPARED: weakref.WeakKeyDictionary[Scenario, _Prepared] = weakref.WeakKeyDictionary()
+
+
+def predict(scenario: Scenario, against: Scenario | None = None) -> Estimate:
+    """Predict the time of one mini-batch.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Workload, system and plan.
+    against : Scenario, optional
+        What to compare with; common constants are drawn together, so the speedup's interval is the tighter for it.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    MissingCalibration
+        Where a phase needs a constant that neither the catalog nor a profile gives.
+
+    Examples
+    --------
+    >>> import perfmodel as pm
+    >>> estimate = pm.predict(pm.load_scenario("reddit", "lgnnic-doca-dma"))
+    >>> estimate.interval_s[0] < estimate.time_s < estimate.interval_s[1]
+    True
+    """
+    prepared = _prepared(scenario)
+    outcome, times = _run(prepared)
+    estimate = _estimate(scenario, prepared, outcome, times)
+    if against is None:
+        return estimate
+    other = _prepared(against)
+    other_outcome, other_times = _run(other)
+    compared = _estimate(against, other, other_outcome, other_times)
+    ratio = other_times / times
+    return dataclasses.replace(
+        estimate,
+        against=Against(
+            f"{against.workload.name} on {against.system.name} under {against.plan.name}",
+            compared.time_s,
+            compared.time_s / estimate.time_s,
+            interval(ratio[1:]),
+            compared.feasible,
+        ),
+        inputs={**against.inputs, **scenario.inputs},
+    )
+
+
+def _prepared(scenario: Scenario) -> _Prepared:
+    found = _PREPARED.get(scenario)
+    if found is None:
+        bound = bind(scenario)
+        sources = {step.step.name: _source(scenario, step) for step in bound.steps}
+        spreads, groups, warnings = _spreads(scenario, sources)
+        plan = {key.removeprefix("plan."): value for key, value in _flat("plan", scenario.plan.model_dump()).items()}
+        draws = draw(scenario, spreads, groups)
+        found = _PREPARED[scenario] = _Prepared(bound, draws, sources, plan, tuple(warnings))
+    return found
+
+
+def _source(scenario: Scenario, bound: Any) -> str:
+    """Return where a step's numbers come from: calibrated where a fit set one of them, else the least sure."""
+    keys = {argument.key for chain in bound.chains for call in chain for argument in call.arguments if argument.key}
+    kinds = {scenario.source_of(key).split(":")[0] for key in keys if key.startswith("system.")}
+    known = [kind for kind in SOURCE_KINDS if kind in kinds]
+    if not known:
+        return "analytic"
+    return next((kind for kind in ("measured", "calibrated") if kind in known), known[-1])
+
+
+def _spreads(scenario: Scenario, sources: Mapping[str, str]) -> tuple[dict[str, float], dict[str, str], list[str]]:
+    """Return each step's residual spread, the group that shares its factor, and what to warn of."""
+    spreads, groups, warnings = {}, {}, []
+    fitted = {parameter.profile for parameter in scenario.uncertain}
+    residuals = [scenario.profiles[name].residual for name in sorted(fitted)]
+    covered = bool(residuals) and any(source == "calibrated" for source in sources.values())
+    for name, source in sources.items():
+        group = "transfer" if name == "transfer" else "rest"
+        groups[name] = group
+        calibrated = source in ("calibrated", "measured") or (group == "rest" and covered)
+        if residuals and calibrated:
+            spreads[name] = max(residual.get(group, 0.0) for residual in residuals)
+        else:
+            spreads[name] = UNCALIBRATED_SPREAD[source]
+            groups[name] = name
+            warnings.append(f"{name}: no fit covers this device; its interval rests on a {source} number")
+    return spreads, groups, warnings
+
+
+def _run(prepared: _Prepared) -> tuple[Outcome, Any]:
+    """Run the point estimate and all draws in one go; returns the outcome and the times with residual factors."""
+    outcome = prepared.bound.run(prepared.draws.values)
+    noisy = {name: time * prepared.draws.noise[name] for name, time in outcome.phases.items()}
+    return outcome, prepared.bound.composed(noisy)
+
+
+def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: Any) -> Estimate:
+    point = float(times[0])
+    phase_times = {name: _first(time) for name, time in outcome.phases.items()}
+    total = sum(phase_times.values()) or 1.0
+    where = {bound.step.name: bound.step.where for bound in prepared.bound.steps}
+    phases = tuple(
+        PhaseTime(name, time, time / total, where[name], prepared.sources[name]) for name, time in phase_times.items()
+    )
+    sizes = {kind: _first(value) for kind, value in outcome.bytes.items()}
+    batch = prepared.bound.batches["batch"]
+    return Estimate(
+        time_s=point,
+        interval_s=interval(times[1:]),
+        epoch_time_s=point * prepared.bound.batches_per_epoch,
+        phases=phases,
+        bottleneck=max(phases, key=lambda phase: phase.time_s).name,
+        overlap=scenario.plan.overlap,
+        bytes={**sizes, "total": sum(sizes.values())},
+        nodes=batch.nodes,
+        edges=batch.edges,
+        memory=_memory(prepared.bound, outcome),
+        energy_j=_energy(scenario, prepared.bound, phase_times, point),
+        violations=_violations(outcome),
+        warnings=(*prepared.warnings, *_domain_warnings(prepared.bound)),
+        plan=prepared.plan,
+        workload=scenario.workload.name,
+        system=scenario.system.name,
+        inputs=scenario.inputs,
+    )
+
+
+def _first(value: Any) -> float:
+    return float(np.ravel(value)[0])
+
+
+def _flat(prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in ("sources", "title"):
+            inner = f"{prefix}.{key}"
+            flat.update(_flat(inner, value) if isinstance(value, Mapping) else {inner: value})
+    return flat
+
+
+def _memory(bound: Bound, outcome: Outcome) -> tuple[MemoryNeed, ...]:
+    """Return the memory that each device needs, beside what it has."""
+    capacity = {step.step.name: bound.values[f"system.{step.step.where}.memory"] for step in bound.memory_steps}
+    return tuple(MemoryNeed(name, _first(need), capacity[name]) for name, need in outcome.memory.items())
+
+
+def _violations(outcome: Outcome) -> tuple[Violation, ...]:
+    """Return the limits that are broken, each with a sentence."""
+    found = []
+    for limit in outcome.limits:
+        need, most = _first(limit.need), _first(limit.limit)
+        if need > most:
+            message = f"{limit.message}: {render(need, limit.unit)} of {render(most, limit.unit)}"
+            found.append(Violation(limit.rule, need, most, message))
+    return tuple(found)
+
+
+def _energy(scenario: Scenario, bound: Bound, phases: Mapping[str, float], time: float) -> float | None:
+    """Return the energy of a mini-batch [J] where every device's power is known, None otherwise."""
+    system = scenario.system
+    devices = {device.name: device for device in (system.memory_node, system.compute_node, system.gpu)}
+    if any(device.power is None for device in devices.values()):
+        return None
+    return time * sum(device.power or 0.0 for device in devices.values())
+
+
+def _domain_warnings(bound: Bound) -> list[str]:
+    """Return what a phase says where its domain is left."""
+    found: list[str] = []
+    for step in bound.steps:
+        for chain in step.chains:
+            for call in chain:
+                for names, holds, meaning in call.phase.domain:
+                    keys = {argument.name: argument.key for argument in call.arguments}
+                    if all(keys.get(name) for name in names):
+                        if not bool(np.all(holds(*[bound.values[keys[name]] for name in names]))):
+                            found.append(f"{step.step.name}: {meaning}")
+    return sorted(set(found))
+
+

@@ -1,0 +1,203 @@
+"""The catalog: names and files turned into specs.
+
+A reference is a catalog name, the path of a TOML file, a table with ``use = NAME`` and fields to change, or a full
+table. What a catalog entry's profile has calibrated is laid over it. Every file read is remembered with its hash.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pathlib
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from perfmodel.errors import SpecError, nearest
+from perfmodel.spec._base import NamedSpec, build
+from perfmodel.spec.graph import Graph
+from perfmodel.spec.hardware import Device, Link
+from perfmodel.spec.plan import Plan
+from perfmodel.spec.profile import Profile
+from perfmodel.spec.system import System
+from perfmodel.spec.workload import Workload
+
+DATA = pathlib.Path(__file__).parent / "data"
+KINDS: Mapping[str, type[NamedSpec]] = {
+    "graphs": Graph,
+    "workloads": Workload,
+    "devices": Device,
+    "links": Link,
+    "systems": System,
+    "plans": Plan,
+    "profiles": Profile,
+}
+#: Fields that hold a reference to another entry, by kind.
+REFERENCES: Mapping[str, Mapping[str, str]] = {
+    "workloads": {"graph": "graphs"},
+    "systems": {
+        "memory_node": "devices",
+        "compute_node": "devices",
+        "gpu": "devices",
+        "link": "links",
+        "gpu_link": "links",
+    },
+}
+_LARGEST_SPEC = 64 * 2**20
+
+
+@functools.cache
+def names(kind: str) -> tuple[str, ...]:
+    """Return the catalog's names of one kind, sorted."""
+    return tuple(sorted(path.stem for path in (DATA / kind).glob("*.toml")))
+
+
+class Reader:
+    """Reads specs and remembers which files they came from.
+
+    Parameters
+    ----------
+    profile : Profile, optional
+        Laid over every entry, after the entry's own profile.
+    """
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        self.inputs: dict[str, str] = {}
+        self.profiles: dict[str, Profile] = {}
+        self._override = profile
+        if profile is not None:
+            self.profiles[profile.name] = profile
+
+    def table(self, kind: str, reference: str | Mapping[str, Any], where: str) -> dict[str, Any]:
+        """Return the full table of a reference: read, references within it resolved, profiles laid over."""
+        if isinstance(reference, str):
+            table, entry = self._file(kind, reference, where)
+        elif "use" in reference:
+            changes = {key: value for key, value in reference.items() if key != "use"}
+            table, entry = self.table(kind, str(reference["use"]), where), ""
+            return merged(table, changes)
+        else:
+            table, entry = dict(reference), ""
+        for field, target in REFERENCES.get(kind, {}).items():
+            inner = table.get(field)
+            if isinstance(inner, (str, Mapping)):
+                table[field] = self.table(target, inner, f"{where}: {field}")
+        return self._calibrated(table, entry or f"{kind}/{table.get('name', '')}")
+
+    def _file(self, kind: str, reference: str, where: str) -> tuple[dict[str, Any], str]:
+        folded = {name.casefold(): name for name in names(kind)}
+        name = folded.get(reference.casefold())
+        if name is not None:
+            path, entry = DATA / kind / f"{name}.toml", f"{kind}/{name}"
+        elif reference.endswith(".toml") or "/" in reference or pathlib.Path(reference).exists():
+            path, entry = pathlib.Path(reference), ""
+        else:
+            raise SpecError(
+                where,
+                f"must be one of the {kind} of the catalog or a TOML file",
+                repr(reference),
+                nearest(reference, names(kind)),
+            )
+        content = read_bytes(path)
+        self.inputs[entry or str(reference)] = hashlib.sha256(content).hexdigest()
+        return parse_toml(content, str(path)), entry
+
+    def _calibrated(self, table: dict[str, Any], entry: str) -> dict[str, Any]:
+        own = table.get("profile")
+        profiles = [] if own is None else [self._profile(str(own))]
+        if self._override is not None:
+            profiles.append(self._override)
+        for profile in profiles:
+            fields = profile.overlay(entry)
+            for field, value in fields.items():
+                table = merged(table, nested(field, value))
+            if fields:
+                sources = {field: f"calibrated: profile {profile.name}" for field in fields}
+                table["sources"] = {**table.get("sources", {}), **sources}
+        return table
+
+    def _profile(self, name: str) -> Profile:
+        if name not in self.profiles:
+            table, _ = self._file("profiles", name, "profile")
+            self.profiles[name] = build(Profile, table, name)
+        return self.profiles[name]
+
+
+def load(kind: str, reference: str | Mapping[str, Any]) -> NamedSpec:
+    """Load one entry by itself.
+
+    Examples
+    --------
+    >>> load("devices", "bluefield-2").kind
+    'smartnic'
+    """
+    where = reference if isinstance(reference, str) else kind
+    return build(KINDS[kind], Reader().table(kind, reference, where), where)
+
+
+def read_bytes(path: pathlib.Path) -> bytes:
+    """Read a spec file whole, or say why not."""
+    where = str(path)
+    if not path.exists():
+        parent = path.parent if path.parent.is_dir() else pathlib.Path()
+        candidates = [other.name for other in parent.glob("*.toml")]
+        close = nearest(path.name, candidates) if candidates else None
+        raise SpecError(where, "must be a file that exists", "no such file", close)
+    if path.is_dir():
+        raise SpecError(where, "must be a file", "a directory")
+    try:
+        if path.stat().st_size > _LARGEST_SPEC:
+            raise SpecError(where, "must be a TOML file of at most 64 MiB", f"{path.stat().st_size} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise SpecError(where, "must be readable", error.strerror) from None
+
+
+def parse_toml(content: bytes, where: str) -> dict[str, Any]:
+    """Parse TOML, or say where it breaks."""
+    try:
+        text = content.decode("utf-8")
+        if "\0" in text:
+            raise SpecError(where, "must be TOML text", "binary data")
+        return tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise SpecError(where, "must be TOML text", "binary data") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(where, "must be valid TOML", str(error)) from None
+
+
+def merged(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``table`` with ``changes`` laid over it, table by table."""
+    result = dict(table)
+    for key, value in changes.items():
+        inner = result.get(key)
+        result[key] = merged(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
+    return result
+
+
+def nested(dotted: str, value: object) -> dict[str, Any]:
+    """Return ``{"a": {"b": value}}`` for ``a.b``."""
+    result: Any = value
+    for part in reversed(dotted.split(".")):
+        result = {part: result}
+    return dict(result)
+
+
+def kind_of(reference: str, kinds: tuple[str, ...], where: str) -> str:
+    """Return which of several kinds a name or file belongs to.
+
+    Examples
+    --------
+    >>> kind_of("lgnnic-local", ("plans", "systems"), "--against")
+    'systems'
+    """
+    for kind in kinds:
+        if reference.casefold() in (name.casefold() for name in names(kind)):
+            return kind
+    path = pathlib.Path(reference)
+    if reference.endswith(".toml") or path.exists():
+        table = parse_toml(read_bytes(path), reference)
+        scores = {kind: len(table.keys() & KINDS[kind].model_fields.keys()) for kind in kinds}
+        return max(scores, key=lambda kind: scores[kind])
+    known = [name for kind in kinds for name in names(kind)]
+    raise SpecError(where, f"must be one of the {' or '.join(kinds)} of the catalog or a TOML file", repr(reference), nearest(reference, known))

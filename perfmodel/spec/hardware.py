@@ -1,0 +1,100 @@
+"""Devices and links: what the machines can do. A number that no one knows is left out, and asking for it is an error."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from perfmodel.spec._base import (
+    Bandwidth,
+    Bytes,
+    Count,
+    Efficiency,
+    NamedSpec,
+    Number,
+    PositiveBytes,
+    Seconds,
+    SecondsPerByte,
+    SecondsPerEdge,
+    SecondsPerNode,
+    Share,
+    Spec,
+    Within,
+)
+
+INFINITE = float("inf")
+
+
+class SamplingRates(Spec):
+    """Cost of drawing mini-batches on a device, one core unless said otherwise."""
+
+    time_per_batch: Seconds = 0.0
+    time_per_call: Seconds = 0.0
+    time_per_expanded_node: SecondsPerNode = 0.0
+    time_per_edge: SecondsPerEdge | None = None
+    time_per_node: SecondsPerNode | None = None
+    gather_bandwidth: Bandwidth = INFINITE
+    serial_share: Share = 0.0
+    contention: Share = 0.0
+
+
+class QuantizationRates(Spec):
+    """Cost of changing the precision of one element."""
+
+    time_per_element: Seconds | None = None
+    time_per_element_back: Seconds | None = None
+
+
+class Device(NamedSpec):
+    """A device that holds, samples, moves or trains: host CPU, SmartNIC, GPU."""
+
+    kind: Literal["cpu", "smartnic", "dpu", "gpu", "csd"]
+    memory: PositiveBytes
+    memory_bandwidth: Bandwidth
+    runtime_memory: Bytes = 0.0
+    cores: Count = 1.0
+    copy_bandwidth: Bandwidth = INFINITE
+    sampling: SamplingRates = SamplingRates()
+    quantization: QuantizationRates = QuantizationRates()
+    peak_flops: Annotated[float, Within("flop/s", above=True)] | None = None
+    compute_efficiency: Efficiency = 1.0
+    memory_efficiency: Efficiency = 1.0
+    launch_time: Seconds = 0.0
+    power: Annotated[float, Within("W")] | None = None
+    price: Annotated[float, Within("USD")] | None = None
+    profile: str | None = None
+
+
+class Conversion(Spec):
+    """Turning a tensor's memory into the bytes that are sent, by kind of tensor."""
+
+    features: SecondsPerByte = 0.0
+    edge_index: SecondsPerByte = 0.0
+    labels: SecondsPerByte = 0.0
+
+
+class Regrowth(Spec):
+    """How fast a buffer that grows chunk by chunk copies what it holds."""
+
+    heap_limit: Bytes
+    heap_bandwidth: Bandwidth
+    fresh_bandwidth: Bandwidth
+
+
+class Link(NamedSpec):
+    """A link with the mechanism that moves tensors over it: chunks, headers, acknowledgements, aggregation."""
+
+    bandwidth: Bandwidth
+    latency: Seconds = 0.0
+    header: Bytes = 0.0
+    time_per_chunk: Seconds = 0.0
+    time_per_acknowledgement: Seconds = 0.0
+    time_per_packet: Seconds = 0.0
+    conversion: Conversion = Conversion()
+    max_chunk: PositiveBytes = INFINITE
+    aggregation: Literal["preallocated", "regrown"] = "preallocated"
+    regrowth: Regrowth | None = None
+    energy_per_byte: Annotated[float, Within("J/B")] | None = None
+    profile: str | None = None
+
+
+__all__ = ["INFINITE", "Conversion", "Device", "Link", "Number", "QuantizationRates", "Regrowth", "SamplingRates"]

@@ -1,0 +1,195 @@
+"""A scenario: one workload on one system under one plan, all numbers resolved and their origin known."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from perfmodel.errors import SpecError, nearest
+from perfmodel.spec._base import NamedSpec, Spec, build
+from perfmodel.spec.catalog import REFERENCES, Reader, merged, nested
+from perfmodel.spec.plan import Plan
+from perfmodel.spec.profile import Profile
+from perfmodel.spec.system import System
+from perfmodel.spec.workload import Workload
+
+_PARTS = {"workload": "workloads", "system": "systems", "plan": "plans"}
+
+
+class _Body(Spec):
+    workload: Workload
+    system: System
+    plan: Plan
+
+
+@dataclasses.dataclass(frozen=True)
+class UncertainParameter:
+    """A fitted constant of a profile, and the scenario's dotted keys that take their value from it."""
+
+    profile: str
+    index: int
+    keys: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scenario:
+    """What is predicted.
+
+    Attributes
+    ----------
+    workload, system, plan : specs
+    inputs : mapping
+        Every file that was read, with its sha256.
+    profiles : mapping of name to Profile
+        Whose constants are in use.
+    uncertain : sequence of UncertainParameter
+        Those constants, by the keys they set.
+    changes : mapping
+        What the user set, by dotted key.
+    override : Profile, optional
+        The profile that was asked for by name.
+    """
+
+    workload: Workload
+    system: System
+    plan: Plan
+    inputs: Mapping[str, str]
+    profiles: Mapping[str, Profile]
+    uncertain: Sequence[UncertainParameter]
+    changes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    override: Profile | None = None
+
+    def replace(self, changes: Mapping[str, Any]) -> Scenario:
+        """Return the scenario with other values, by dotted key; devices and links may be named.
+
+        Raises
+        ------
+        SpecError
+            Unknown keys, values outside their bounds.
+        """
+        reader = Reader(self.override)
+        reader.inputs.update(self.inputs)
+        reader.profiles.update(self.profiles)
+        tables = {part: getattr(self, part).model_dump() for part in _PARTS}
+        return _scenario(tables, reader, self.override, changes, self.changes)
+
+    def source_of(self, key: str) -> str:
+        """Return the source of a dotted key such as ``system.link.bandwidth``."""
+        if key in self.changes:
+            return "assumed: set by the user"
+        node: Any = self
+        found = "analytic: derived"
+        parts = key.split(".")
+        for depth, part in enumerate(parts):
+            node = node[part] if isinstance(node, Mapping) else getattr(node, part, None)
+            if node is None:
+                break
+            if isinstance(node, NamedSpec):
+                found = node.source_of(".".join(parts[depth + 1 :]))
+        return found
+
+
+def load_scenario(
+    workload: str | Mapping[str, Any],
+    system: str | Mapping[str, Any],
+    plan: str | Mapping[str, Any] | None = None,
+    profile: str | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Scenario:
+    """Load a scenario from catalog names, TOML files or tables.
+
+    Parameters
+    ----------
+    workload, system, plan : str or mapping
+        Catalog name, path of a TOML file, or the table itself; the plan is ``default`` where left out.
+    profile : str, optional
+        Profile laid over the catalog.
+    changes : mapping of dotted key to value, optional
+        As ``--set`` takes them: ``{"plan.transfer.chunk": "512 KiB"}``.
+
+    Raises
+    ------
+    SpecError
+        Unknown names or keys, values outside their bounds, missing or broken files.
+
+    Examples
+    --------
+    >>> scenario = load_scenario("reddit", "lgnnic-sockets", changes={"plan.transfer.chunk": "512 KiB"})
+    >>> scenario.plan.transfer.chunk
+    524288.0
+    """
+    own = Reader()
+    override = None if profile is None else build(Profile, own.table("profiles", profile, "profile"), profile)
+    reader = Reader(override)
+    reader.inputs.update(own.inputs)
+    tables = {
+        "workload": reader.table("workloads", workload, "workload"),
+        "system": reader.table("systems", system, "system"),
+        "plan": reader.table("plans", "default" if plan is None else plan, "plan"),
+    }
+    return _scenario(tables, reader, override, dict(changes or {}), {})
+
+
+def _scenario(
+    tables: dict[str, Any],
+    reader: Reader,
+    override: Profile | None,
+    changes: Mapping[str, Any],
+    earlier: Mapping[str, Any],
+) -> Scenario:
+    for key, value in changes.items():
+        tables = _changed(tables, key, value, reader)
+    where = "--set" if changes else "scenario"
+    body = build(_Body, tables, where)
+    settled = {**earlier, **changes}
+    uncertain = tuple(_uncertain(body, reader.profiles, settled))
+    inputs = dict(sorted(reader.inputs.items()))
+    return Scenario(body.workload, body.system, body.plan, inputs, dict(reader.profiles), uncertain, settled, override)
+
+
+def _changed(tables: dict[str, Any], key: str, value: object, reader: Reader) -> dict[str, Any]:
+    """Lay one dotted change over the tables; a device or link may be changed by name."""
+    parts = key.split(".")
+    if parts[0] not in _PARTS or len(parts) < 2:
+        raise SpecError(f"--set {key}", "must start with workload., system. or plan.", key, nearest(parts[0], _PARTS))
+    target = REFERENCES.get(_PARTS[parts[0]], {}).get(parts[1])
+    if target is not None and len(parts) == 2 and isinstance(value, str):
+        value = reader.table(target, value, f"--set {key}")
+        return {**tables, parts[0]: {**tables[parts[0]], parts[1]: value}}
+    if target is not None and tables[parts[0]].get(parts[1]) is None:
+        raise SpecError(f"--set {key}", f"needs a {parts[1]}", f"a {parts[0]} without one")
+    return merged(tables, nested(key, value))
+
+
+def _uncertain(
+    body: _Body, profiles: Mapping[str, Profile], changes: Mapping[str, Any]
+) -> Iterator[UncertainParameter]:
+    """Find where each fitted constant went."""
+    entries = list(_named_entries(body))
+    for profile in profiles.values():
+        for index, parameter in enumerate(profile.parameters):
+            keys = tuple(
+                f"{prefix}.{parameter.field}"
+                for prefix, spec in entries
+                if spec.sources.get(parameter.field) == f"calibrated: profile {profile.name}"
+                and parameter.entry.split("/", 1)[1] == spec.name
+                and f"{prefix}.{parameter.field}" not in changes
+            )
+            if keys:
+                yield UncertainParameter(profile.name, index, keys)
+
+
+def _named_entries(body: _Body) -> Iterator[tuple[str, NamedSpec]]:
+    """Yield every spec of the scenario that has a name, with its dotted prefix."""
+    stack: list[tuple[str, BaseModel]] = [(part, getattr(body, part)) for part in _PARTS]
+    while stack:
+        prefix, spec = stack.pop()
+        if isinstance(spec, NamedSpec):
+            yield prefix, spec
+        for name in type(spec).model_fields:
+            inner = getattr(spec, name)
+            if isinstance(inner, BaseModel):
+                stack.append((f"{prefix}.{name}", inner))

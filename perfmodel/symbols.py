@@ -1,0 +1,150 @@
+"""The nomenclature: every quantity once, with its unit, its meaning and the spec key it comes from.
+
+A phase is written over these names. ``key`` says where the number is found in a scenario; ``{where}`` stands for the
+role of the device that runs the phase (``memory_node``, ``compute_node``, ``gpu``), ``{batch}`` for the mini-batch that
+it works on (``batch`` or ``neighborhood``), ``{tensor}`` for the tensor at hand and ``{kind}`` for its kind. A quantity without a key is the result
+of another phase.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+    """One quantity of the nomenclature.
+
+    Attributes
+    ----------
+    name : str
+        Its one name in formulas, docs and results.
+    unit : str
+        SI unit, in the unit table's words; empty for a pure number.
+    meaning : str
+        What it is, in one line.
+    key : str
+        Dotted key of the scenario that holds it; empty for the result of a phase.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    key: str = ""
+
+
+_ALL: Final = (
+    # the mini-batch (graph layer)
+    Quantity("sampled_nodes", "node", "distinct nodes of the mini-batch, all types", "{batch}.nodes"),
+    Quantity("sampled_edges", "edge", "edges of the mini-batch, all relations", "{batch}.edges"),
+    Quantity("expanded_nodes", "node", "nodes whose neighbors were drawn", "{batch}.expanded"),
+    Quantity("scanned_edges", "edge", "edges of neighbor lists kept whole", "{batch}.scanned"),
+    Quantity("gathered_bytes", "B", "feature rows gathered, at the stored precision", "{batch}.gathered_bytes"),
+    Quantity("gathered_elements", "", "feature elements of the mini-batch", "{batch}.elements"),
+    Quantity("relation_hops", "", "relations times hops, each a call of the sampler", "{batch}.relation_hops"),
+    # tensors
+    Quantity("tensor_elements", "", "elements of one tensor", "{tensor}.elements"),
+    Quantity("tensor_rows", "", "rows of one tensor that carry a scale", "{tensor}.rows"),
+    Quantity("element_width", "B", "bytes of one element as sent", "{tensor}.width"),
+    Quantity("scale_bytes", "B", "bytes of the scale that quantization keeps for each row", "{tensor}.scale_bytes"),
+    Quantity(
+        "conversion_time",
+        "s/B",
+        "turning a tensor's memory into bytes, by kind of tensor",
+        "system.link.conversion.{kind}",
+    ),
+    Quantity("tensor_bytes", "B", "bytes of one tensor as sent"),
+    Quantity("batch_bytes", "B", "bytes of all tensors as sent"),
+    Quantity("decoded_bytes", "B", "bytes of all tensors once dequantized"),
+    # sampling
+    Quantity(
+        "time_per_batch", "s", "fixed cost of a mini-batch in the loader", "system.{where}.sampling.time_per_batch"
+    ),
+    Quantity("time_per_call", "s", "fixed cost of one relation in one hop", "system.{where}.sampling.time_per_call"),
+    Quantity(
+        "time_per_expanded_node",
+        "s/node",
+        "looking up and drawing from one neighbor list",
+        "system.{where}.sampling.time_per_expanded_node",
+    ),
+    Quantity(
+        "time_per_edge", "s/edge", "drawing one edge and renaming its ends", "system.{where}.sampling.time_per_edge"
+    ),
+    Quantity("time_per_node", "s/node", "adding one node to the mini-batch", "system.{where}.sampling.time_per_node"),
+    Quantity("gather_bandwidth", "B/s", "copying scattered feature rows", "system.{where}.sampling.gather_bandwidth"),
+    Quantity("workers", "", "worker processes of the loader", "plan.workers"),
+    Quantity("cores", "", "cores of the device", "system.{where}.cores"),
+    Quantity("serial_share", "", "share of sampling that workers wait for", "system.{where}.sampling.serial_share"),
+    Quantity("contention", "", "slow-down per pair of workers", "system.{where}.sampling.contention"),
+    Quantity("memory_bandwidth", "B/s", "memory bandwidth of the device", "system.{where}.memory_bandwidth"),
+    Quantity("devices", "", "memory nodes that share the graph", "plan.devices"),
+    # quantization
+    Quantity(
+        "quantize_time",
+        "s",
+        "rounding one element to the precision that is sent",
+        "system.{where}.quantization.time_per_element",
+    ),
+    Quantity("dequantize_time", "s", "widening one element back", "system.{where}.quantization.time_per_element_back"),
+    Quantity("is_quantized", "", "1 where features are sent in another precision than stored", "plan.is_quantized"),
+    # transfer
+    Quantity("chunk", "B", "payload of one chunk", "plan.transfer.chunk"),
+    Quantity("window", "", "chunks in flight before an acknowledgement is awaited", "plan.transfer.window"),
+    Quantity("link_bandwidth", "B/s", "payload bandwidth of the link", "system.link.bandwidth"),
+    Quantity("link_latency", "s", "one way through the link", "system.link.latency"),
+    Quantity("header_bytes", "B", "header in front of each chunk", "system.link.header"),
+    Quantity("chunk_time", "s", "software cost of sending one chunk", "system.link.time_per_chunk"),
+    Quantity("acknowledgement_time", "s", "waiting for one acknowledgement", "system.link.time_per_acknowledgement"),
+    Quantity("packet_time", "s", "fixed cost of a tensor", "system.link.time_per_packet"),
+    Quantity("sender_copy_bandwidth", "B/s", "copying into the send buffer", "system.memory_node.copy_bandwidth"),
+    Quantity(
+        "receiver_copy_bandwidth", "B/s", "copying out of the receive buffer", "system.compute_node.copy_bandwidth"
+    ),
+    Quantity("aggregation_time", "s", "gathering a tensor's chunks in the receiver's memory"),
+    Quantity(
+        "heap_limit", "B", "buffer size up to which regrowing reuses heap pages", "system.link.regrowth.heap_limit"
+    ),
+    Quantity("heap_bandwidth", "B/s", "regrowing within the heap", "system.link.regrowth.heap_bandwidth"),
+    Quantity("fresh_bandwidth", "B/s", "regrowing into freshly mapped pages", "system.link.regrowth.fresh_bandwidth"),
+    # memory
+    Quantity("graph_feature_bytes", "B", "all feature rows, as stored", "graph.feature_bytes"),
+    Quantity("graph_label_bytes", "B", "all labels", "graph.label_bytes"),
+    Quantity("graph_edges", "", "directed edges of all relations", "graph.edges"),
+    Quantity("graph_targets", "", "neighbor lists of all relations", "graph.targets"),
+    Quantity("batch_edges", "", "edges of the mini-batch, as entries of arrays", "{batch}.edge_entries"),
+    Quantity("batch_nodes", "", "nodes of the mini-batch, as entries of arrays", "{batch}.node_entries"),
+    Quantity("index_width", "B", "bytes of a node id", "plan.index_width"),
+    Quantity("offset_width", "B", "bytes of a position in an edge array", "plan.offset_width"),
+    Quantity("drawn_bytes", "B", "tensors of the mini-batch at the stored precision", "{batch}.stored_bytes"),
+    Quantity("replicated_share", "", "share of the sampler's graph that each worker copies", "plan.loader.replicated_share"),
+    Quantity("prefetched", "", "mini-batches that each worker holds ready", "plan.loader.prefetched"),
+    Quantity("runtime_bytes", "B", "operating system, interpreter and libraries", "system.{where}.runtime_memory"),
+    Quantity("feature_copies", "", "copies of all features alive at the peak of preprocessing", "plan.preprocessing.feature_copies"),
+    Quantity("edge_copies", "", "edge lists alive at the peak of preprocessing", "plan.preprocessing.edge_copies"),
+    Quantity("graph_memory", "B", "the graph as the sampler keeps it"),
+    Quantity("saved_bytes", "B", "activations kept for the backward pass", "training.saved_bytes"),
+    Quantity("message_bytes", "B", "messages and gradients alive at the peak", "training.message_bytes"),
+    Quantity("adjacency_bytes", "B", "adjacency as the layers use it", "training.adjacency_bytes"),
+    Quantity("parameter_bytes", "B", "weights, gradients and optimizer state", "training.parameter_bytes"),
+    # training
+    Quantity("gpu_link_bandwidth", "B/s", "host memory to GPU memory", "system.gpu_link.bandwidth"),
+    Quantity("gpu_link_latency", "s", "starting one copy to the GPU", "system.gpu_link.latency"),
+    Quantity("tensors", "", "tensors of a mini-batch", "batch.tensors"),
+    Quantity("training_flop", "flop", "operations of one forward and backward pass", "training.flop"),
+    Quantity("training_bytes", "B", "memory traffic of one forward and backward pass", "training.bytes"),
+    Quantity("training_kernels", "", "kernels launched in a forward and backward pass", "training.kernels"),
+    Quantity("peak_flops", "flop/s", "peak arithmetic rate", "system.{where}.peak_flops"),
+    Quantity("compute_efficiency", "", "share of the peak rate reached", "system.{where}.compute_efficiency"),
+    Quantity("memory_efficiency", "", "share of the memory bandwidth reached", "system.{where}.memory_efficiency"),
+    Quantity("launch_time", "s", "launching one kernel", "system.{where}.launch_time"),
+)
+
+NOMENCLATURE: Final[Mapping[str, Quantity]] = MappingProxyType({quantity.name: quantity for quantity in _ALL})
+
+
+def phase_time(name: str) -> str:
+    """Return the name of a phase's time as other formulas use it."""
+    return f"{name}_time"
