@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 import perfmodel
 from perfmodel.model.bound import Bound, Outcome, bind
@@ -18,6 +19,8 @@ from perfmodel.uncertainty import LEVEL, UNCALIBRATED_SPREAD, Draws, draw, inter
 from perfmodel.units import render
 
 SCHEMA: Final = 1
+#: Steps that bring the mini-batch over; their residual factor is shared, and apart from that of all others.
+TRANSFER_STEPS: Final = ("quantization", "transfer", "dequantization")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,6 +169,29 @@ def predict(scenario: Scenario, against: Scenario | None = None) -> Estimate:
     )
 
 
+def interval_of(
+    scenario: Scenario, quantities: Callable[[Mapping[str, Any]], NDArray[np.float64]]
+) -> tuple[NDArray[np.float64], list[tuple[float, float]]]:
+    """Return point and interval of quantities made from the times of the phases.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    quantities : callable
+        From phase times by step name, each of shape (draws,), to an array of shape (quantities, draws).
+
+    Returns
+    -------
+    points : array of shape (quantities,)
+    intervals : list of (low, high)
+    """
+    prepared = _prepared(scenario)
+    outcome = prepared.bound.run(prepared.draws.values)
+    noisy = {name: time * prepared.draws.noise[name] for name, time in outcome.phases.items()}
+    found = quantities(noisy)
+    return found[:, 0], [interval(row[1:]) for row in found]
+
+
 def _prepared(scenario: Scenario) -> _Prepared:
     found = _PREPARED.get(scenario)
     if found is None:
@@ -195,7 +221,7 @@ def _spreads(scenario: Scenario, sources: Mapping[str, str]) -> tuple[dict[str, 
     residuals = [scenario.profiles[name].residual for name in sorted(fitted)]
     covered = bool(residuals) and any(source == "calibrated" for source in sources.values())
     for name, source in sources.items():
-        group = "transfer" if name == "transfer" else "rest"
+        group = "transfer" if name in TRANSFER_STEPS else "rest"
         groups[name] = group
         calibrated = source in ("calibrated", "measured") or (group == "rest" and covered)
         if residuals and calibrated:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,9 @@ from perfmodel.graph.sampler import Csc
 from perfmodel.graph.tally import DENSE_LIMIT, Counts, Numbering, Tally, number_nodes
 
 MAX_EDGES_IN_MEMORY = 60_000_000
-_DEGREE_BYTES = 4e9  # degrees of all relations together
+_PIECE = 1 << 22
+_FEW_RELATIONS = 8
+_MOST_DEGREES = 100_000_000  # of more relations than a few: nodes at either end, over all relations
 Progress = Callable[[int, int], None]
 
 
@@ -121,8 +124,7 @@ def measure_graph(
     SpecError
         A file that can't be read, or arguments that don't fit the graph.
     """
-    if batch < 1:
-        raise SpecError("batch", "must be at least 1", batch, "1")
+    drawing = _drawing(batch, fanout, semantics, seed)
     file = checked_file(path)
     stream = open_edges(file)
     tally = _count(stream, max_edges_in_memory, progress, str(path))
@@ -134,19 +136,31 @@ def measure_graph(
     reach: tuple[float, ...] = ()
     hops: tuple[MeasuredHop, ...] = ()
     if graph.adjacency is not None:
-        drawing = Drawing(_seed_type(graph, seed_type), batch, tuple(fanout), semantics, seed)
+        drawing = dataclasses.replace(drawing, node_type=_seed_type(graph, seed_type))
         reach, hops = measure_reach(profile, graph.adjacency, drawing)
     return _summary(graph, dataclasses.replace(profile, reach=reach), hops, _sha256(file), warnings)
 
 
+def _drawing(batch: int, fanout: Sequence[int], semantics: Semantics, seed: int) -> Drawing:
+    hops = tuple(fanout)
+    for name, value, least in (("batch", batch, 1), ("seed", seed, 0), ("fanout", min(hops, default=-2), -1)):
+        if not isinstance(value, int) or value < least:
+            got = hops if name == "fanout" else value
+            rule = "must be whole numbers of at least -1 (all neighbors), one per hop" if name == "fanout" else None
+            raise SpecError(name, rule or f"must be a whole number of at least {least}", got, str(least))
+    if semantics not in get_args(Semantics):
+        raise SpecError("semantics", "must be pyg or dgl", semantics, nearest(semantics, get_args(Semantics)))
+    return Drawing("", batch, hops, semantics, seed)
+
+
 def _count(stream: EdgeStream, held: int, progress: Progress | None, where: str) -> Tally:
-    tally = Tally(held)
+    tally = Tally(held if stream.least_edges <= held else 0)
     for chunk in stream.chunks:
         tally.add(chunk)
-        size = sum(labels.size for labels in tally.labels.values())
-        if 8.0 * size * len(tally.relations) > max(_DEGREE_BYTES, 16.0 * size):
-            rule = f"degrees of all relations must fit {_DEGREE_BYTES / 1e9:.0f} GB; drop the relation column"
-            raise SpecError(where, rule, f"{len(tally.relations)} relations of {size} nodes")
+        places = sum(tally.labels[key[end]].size for key in tally.relations for end in (0, 2))
+        if len(tally.relations) > _FEW_RELATIONS and places > _MOST_DEGREES:
+            rule = f"all relations together must have at most {_MOST_DEGREES:.0e} degrees; drop the relation column"
+            raise SpecError(where, rule, f"{len(tally.relations)} relations and {places} degrees so far")
         if progress is not None:
             progress(chunk.done_bytes, stream.total_bytes)
     if not tally.edges:
@@ -280,9 +294,9 @@ def _summary(
         entering = [counts for key, counts in graph.targets.items() if key[2] == name]
         leaving = [counts for key, counts in graph.sources.items() if key[0] == name]
         inward = _total(entering)
-        squares += float(np.square(inward, dtype=float).sum())
+        squares += sum(float(np.square(part, dtype=float).sum()) for part in _pieces(inward))
         largest = max(largest, int(inward.max(initial=0)))
-        connected += int(np.count_nonzero(_total([*entering, *leaving])))
+        connected += _with_edges([*entering, *leaving])
     mean = edges / nodes
     repeated = None if graph.adjacency is None else sum(_repeats(csc) for csc in graph.adjacency.values())
     if repeated and repeated > 0.01 * edges:
@@ -314,6 +328,18 @@ def _total(parts: Iterable[Counts]) -> Counts:
     for counts in given:
         total[: counts.size] += counts
     return total
+
+
+def _with_edges(parts: Sequence[Counts]) -> int:
+    some = np.zeros(max((counts.size for counts in parts), default=0), dtype=bool)
+    for counts in parts:
+        some[: counts.size] |= counts > 0
+    return int(np.count_nonzero(some))
+
+
+def _pieces(values: Counts) -> Iterator[Counts]:
+    """Walk an array in pieces, so that a wider copy of it stays small."""
+    return (values[first : first + _PIECE] for first in range(0, values.size, _PIECE))
 
 
 def _repeats(csc: Csc) -> int:

@@ -182,7 +182,7 @@ def expected_minibatch(
     for depth, neighbors in enumerate(in_walking_order):
         drawn = {r.key: _draw(profile, r, walk.frontier, neighbors, replace) for r in profile.relations}
         frontier = _added(_counted(profile, cohort.found) for cohort in walk.frontier)
-        cohort = _find(profile, walk, drawn, tables, _reachable(profile, batch, depth))
+        cohort = _find(profile, walk, drawn, tables, _leading_out(profile, drawn, batch, depth))
         walk.frontier = [cohort] if semantics == "pyg" else [*walk.frontier, cohort]
         hops.append(
             Hop(
@@ -251,7 +251,7 @@ def _find(
     walk: _Walk,
     drawn: Mapping[str, _Drawn],
     tables: Mapping[str, Mixing | None],
-    reachable: float,
+    leading_out: float,
 ) -> _Cohort:
     """Let the outward edges fall on free ends; returns the nodes seen for the first time and updates ``walk``."""
     log_missed = {name: np.zeros_like(chance) for name, chance in walk.seen.items()}
@@ -267,15 +267,15 @@ def _find(
         slot = (relation.source, relation.source_slot)
         degree = _degree(profile, slot)
         tilt = np.ones_like(degree) if table is None else table.tilt(outward)
-        chance = np.minimum(followed / reachable * tilt, 1.0 - 1e-12)
-        log_missed[relation.source] += degree * np.log1p(-chance)
+        chance = np.minimum(followed * tilt, 1.0 - 1e-12)
+        log_missed[relation.source] += degree * np.log1p(-chance * leading_out)
         hit[slot] = chance
     walk.free = left
     found: dict[str, Array] = {}
     fresh: dict[Slot, Array] = {}
     for name, seen in walk.seen.items():
         hit_chance = -np.expm1(log_missed[name])
-        found[name] = (1.0 - seen) * hit_chance * reachable
+        found[name] = (1.0 - seen) * hit_chance
         walk.seen[name] = seen + found[name]
         for slot in ((name, slot) for slot in profile.node_types[name].degree):
             if slot in hit:
@@ -289,10 +289,15 @@ def _degree(profile: DegreeProfile, slot: Slot) -> Array:
     return profile.node_types[slot[0]].degree[slot[1]]
 
 
-def _reachable(profile: DegreeProfile, batch: float, depth: int) -> float:
-    """Return the share of the nodes that the seeds' neighborhoods can lead to in this hop."""
+def _leading_out(profile: DegreeProfile, drawn: Mapping[str, _Drawn], batch: float, depth: int) -> float:
+    """Return the share of the drawn edges that lead out of what their own seed has seen.
+
+    The draws of one seed's neighborhood meet again in the pool of nodes that it can lead to, whatever other seeds the
+    batch holds: of ``m`` draws into a pool of ``reach`` nodes, ``m / sqrt(1 + m / reach)`` count.
+    """
     reach = profile.reach[depth] if depth < len(profile.reach) else float("inf")
-    return float(-np.expm1(-batch * reach / profile.nodes)) if np.isfinite(reach) else 1.0
+    per_seed = sum(float(hop.outward.sum()) for hop in drawn.values()) / batch
+    return float((1.0 + per_seed / reach) ** -0.5)
 
 
 def _counted(profile: DegreeProfile, chance: Mapping[str, Array]) -> dict[str, float]:

@@ -151,15 +151,16 @@ class Bound:
         plan, workload = self.plan, self.workload
         stored = workload.graph.feature_precision
         early = plan.placement.quantization == "memory-node" and self.system.link is not None
-        sent_precision = plan.precision.features if early else stored
+        chosen = plan.precision.features if PRECISIONS[plan.precision.features] < PRECISIONS[stored] else stored
+        sent_precision = chosen if early else stored
         self.sent_width = dict(zip(("features", "scale"), PRECISIONS[sent_precision], strict=True))
-        self.values["plan.is_quantized"] = float(plan.precision.features != stored)
+        self.values["plan.is_quantized"] = float(chosen != stored)
         done = work(workload, self.batches["batch"])
         self.values |= done.values() | graph_values(workload.graph, workload.label_width)
         self.values["plan.index_width"] = _INDEX_WIDTH[plan.precision.index]
         many = self.values["graph.edges"] > 2**31 - 1
         self.values["plan.offset_width"] = 8.0 if many else self.values["plan.index_width"]
-        copied = stored if early else plan.precision.features
+        copied = stored if early else chosen
         self.values["copied.width"], self.values["copied.scale"] = PRECISIONS[copied]
 
     def _bound(self, step: Step) -> BoundStep:

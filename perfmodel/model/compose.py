@@ -44,7 +44,10 @@ def steps(scenario: Scenario) -> tuple[Step, ...]:
     )
     if link is None:
         return (Step("sampling", ("sampling",), "compute_node", "memory_node"), *training)
-    aggregation = f"aggregation_{link.aggregation}"
+    sending = {
+        "preallocated": ("tensor_volume", "aggregation_preallocated", "transfer"),
+        "regrown": ("tensor_volume", "aggregation_regrown", "transfer_regrown"),
+    }[link.aggregation]
     sent = "batch" if plan.placement.sampling == "memory-node" else plan.fetch
     early = plan.placement.quantization == "memory-node"
     found = [
@@ -52,7 +55,7 @@ def steps(scenario: Scenario) -> tuple[Step, ...]:
     ]
     if early:
         found.append(Step("quantization", ("quantization",), "memory_node", "memory_node", sent))
-    found.append(Step("transfer", ("tensor_volume", aggregation, "transfer"), "link", "link", sent, True))
+    found.append(Step("transfer", sending, "link", "link", sent, True))
     if early:
         found.append(Step("dequantization", ("dequantization",), "compute_node", "compute_node", sent))
     if sent != "batch":

@@ -10,6 +10,17 @@ from perfmodel.model.dimensions import check_condition, dimension, dimension_of_
 from perfmodel.phases._base import Phase, all_phases
 
 
+class FloorOfQuotient(sympy.Function):  # type: ignore[misc]
+    """``floor(a / b)`` kept whole: through a shared ``1 / b``, 49 / 49 would come out below 1."""
+
+
+class CeilingOfQuotient(sympy.Function):  # type: ignore[misc]
+    """``ceiling(a / b)`` kept whole."""
+
+
+_ROUNDED = {sympy.floor: FloorOfQuotient, sympy.ceiling: CeilingOfQuotient}
+
+
 class ArrayPrinter(NumPyPrinter):  # type: ignore[misc]
     """Prints elementwise code: nested ``np.where`` and binary ``np.maximum``, which broadcast scalars and are fast."""
 
@@ -43,6 +54,12 @@ class ArrayPrinter(NumPyPrinter):  # type: ignore[misc]
         for branch, condition in reversed(expr.args[:-1]):
             printed = f"np.where({self._print(condition)}, {self._print(branch)}, {printed})"
         return str(printed)
+
+    def _print_FloorOfQuotient(self, expr: sympy.Function) -> str:
+        return "np.floor(({})/({}))".format(*map(self._print, expr.args))
+
+    def _print_CeilingOfQuotient(self, expr: sympy.Function) -> str:
+        return "np.ceil(({})/({}))".format(*map(self._print, expr.args))
 
     def _nested(self, function: str, parts: list[str]) -> str:
         printed = parts[-1]
@@ -88,6 +105,9 @@ def _check(phase: Phase) -> None:
 def _function(name: str, arguments: tuple[str, ...], expression: sympy.Basic) -> list[str]:
     """Print one function with its common subexpressions taken out."""
     printer = ArrayPrinter()
-    shared, (reduced,) = sympy.cse(expression, symbols=sympy.numbered_symbols("x_"), order="canonical")
+    whole = expression.replace(
+        lambda node: isinstance(node, tuple(_ROUNDED)), lambda node: _ROUNDED[node.func](*sympy.fraction(node.args[0]))
+    )
+    shared, (reduced,) = sympy.cse(whole, symbols=sympy.numbered_symbols("x_"), order="canonical")
     body = [f"    {target} = {printer.doprint(value)}" for target, value in shared]
     return [f"def {name}({', '.join(arguments)}):", *body, f"    return {printer.doprint(reduced)}", "", ""]

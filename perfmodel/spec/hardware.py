@@ -75,9 +75,9 @@ class Conversion(Spec):
 class Regrowth(Spec):
     """How fast a buffer that grows chunk by chunk copies what it holds."""
 
-    heap_limit: Bytes
-    heap_bandwidth: Bandwidth
-    fresh_bandwidth: Bandwidth
+    heap_limit: Annotated[float, Within("B", high=1e18)]
+    heap_bandwidth: Annotated[float, Within("B/s", high=1e18, above=True)]
+    fresh_bandwidth: Annotated[float, Within("B/s", high=1e18, above=True)]
 
 
 class Link(NamedSpec):

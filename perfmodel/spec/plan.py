@@ -9,7 +9,6 @@ from pydantic import BeforeValidator
 
 from perfmodel.spec._base import (
     NamedSpec,
-    PositiveBytes,
     Share,
     Spec,
     Within,
@@ -59,7 +58,7 @@ class PrecisionSpec(Spec):
 class TransferSpec(Spec):
     """How a tensor is cut up and kept in flight."""
 
-    chunk: PositiveBytes = 1048576.0
+    chunk: Annotated[float, Within("B", high=1e18, above=True)] = 1048576.0
     window: Annotated[float, Within("", low=1.0, high=1e9)] = 1.0
 
 

@@ -19,8 +19,10 @@ class FittedParameter(Spec):
 
     Attributes
     ----------
-    entry, field : str
-        Catalog entry (``devices/bluefield-2``) and dotted field within it.
+    entry : str
+        Catalog entry, such as ``devices/bluefield-2``.
+    fields : tuple of str
+        Dotted fields within it that take the value.
     value : float
         In the field's unit.
     unit : str
@@ -31,15 +33,18 @@ class FittedParameter(Spec):
         What the fit was allowed.
     meaning : str
         The physical meaning.
+    fitted : bool
+        False for a value that follows from another one by a published ratio.
     """
 
     entry: str
-    field: str
+    fields: tuple[str, ...]
     value: float
     unit: str
     interval: tuple[float, float]
     bounds: tuple[float, float]
     meaning: str
+    fitted: bool = True
 
 
 class Profile(NamedSpec):
@@ -74,4 +79,9 @@ class Profile(NamedSpec):
 
     def overlay(self, entry: str) -> dict[str, float]:
         """Return the fields that this profile sets in a catalog entry."""
-        return {parameter.field: parameter.value for parameter in self.parameters if parameter.entry == entry}
+        return {
+            field: parameter.value
+            for parameter in self.parameters
+            if parameter.entry == entry
+            for field in parameter.fields
+        }

@@ -96,7 +96,7 @@ def load_scenario(
     workload: str | Mapping[str, Any],
     system: str | Mapping[str, Any],
     plan: str | Mapping[str, Any] | None = None,
-    profile: str | None = None,
+    profile: str | Mapping[str, Any] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """Load a scenario from catalog names, TOML files or tables.
@@ -105,8 +105,8 @@ def load_scenario(
     ----------
     workload, system, plan : str or mapping
         Catalog name, path of a TOML file, or the table itself; the plan is ``default`` where left out.
-    profile : str, optional
-        Profile laid over the catalog.
+    profile : str or mapping, optional
+        Profile laid over the catalog: name, file or table.
     changes : mapping of dotted key to value, optional
         As ``--set`` takes them: ``{"plan.transfer.chunk": "512 KiB"}``.
 
@@ -122,7 +122,7 @@ def load_scenario(
     524288.0
     """
     own = Reader()
-    override = None if profile is None else build(Profile, own.table("profiles", profile, "profile"), profile)
+    override = None if profile is None else build(Profile, own.table("profiles", profile, "profile"), "profile")
     reader = Reader(override)
     reader.inputs.update(own.inputs)
     tables = {
@@ -172,11 +172,12 @@ def _uncertain(
     for profile in profiles.values():
         for index, parameter in enumerate(profile.parameters):
             keys = tuple(
-                f"{prefix}.{parameter.field}"
+                f"{prefix}.{field}"
                 for prefix, spec in entries
-                if spec.sources.get(parameter.field) == f"calibrated: profile {profile.name}"
+                for field in parameter.fields
+                if spec.sources.get(field) == f"calibrated: profile {profile.name}"
                 and parameter.entry.split("/", 1)[1] == spec.name
-                and f"{prefix}.{parameter.field}" not in changes
+                and f"{prefix}.{field}" not in changes
             )
             if keys:
                 yield UncertainParameter(profile.name, index, keys)

@@ -199,8 +199,12 @@ def test_progress_ends_at_the_size(file: Path) -> None:
 
 
 def test_arguments_that_do_not_fit(file: Path) -> None:
-    with pytest.raises(SpecError, match="batch: must be at least 1"):
+    with pytest.raises(SpecError, match="batch: must be a whole number of at least 1"):
         measure_graph(file, batch=0)
+    with pytest.raises(SpecError, match="fanout: must be whole numbers"):
+        measure_graph(file, fanout=())
+    with pytest.raises(SpecError, match="semantics: must be pyg or dgl"):
+        measure_graph(file, semantics="dlg")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match=r"seed_type.*nearest valid choice: node"):
         measure_graph(file, seed_type="nod")
 

@@ -128,7 +128,9 @@ def test_contract_of_every_reader(tmp_path: Path) -> None:
         write(path)
         used.add(pick_reader(path).name)
         stream = open_edges(path)
-        reached = [chunk.done_bytes for chunk in stream.chunks]
+        chunks = list(stream.chunks)
+        reached = [chunk.done_bytes for chunk in chunks]
+        assert stream.least_edges <= sum(chunk.source.size for chunk in chunks)
         assert reached == sorted(reached)
         assert reached[-1] <= stream.total_bytes == path.stat().st_size
     for reader in all_readers().values():
@@ -220,6 +222,10 @@ MTX = "%%MatrixMarket matrix coordinate pattern general\n"
 BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "binary.txt": (raw(bytes(range(128)) + b"\0\n" * 9), "must be text"),
     "unknown.bin": (raw(b"\0\1\2" * 99), "binary data of an unknown format"),
+    "workload.toml": (text('name = "reddit"\nfanout = [25, 10]\n'), "text of an unknown format, suffix '.toml'"),
+    "infinite.txt": (text("1 2\ninf 4\n"), r"line 2: node ids must be integers or names, got inf"),
+    "layout.npz": (lambda path: np.savez(path, format=3, shape=[3, 3]), "must be one of csr, csc, coo"),
+    "shape.npz": (lambda path: np.savez(path, format=np.bytes_("coo"), shape=[np.nan, 3], row=[0], col=[1]), "got nan"),
     "one_column.txt": (text("1 2\n# c\n3\n4 5\n"), r"line 3: must have at least 2 columns, got 1: 3"),
     "late.txt": (text("1 2\n" * 300 + "7\n"), r"line 301: must have at least 2 columns"),
     "one_column.csv": (text("source,target\n1,2\n3\n"), r"line 3: must have at least 2 columns"),
@@ -341,6 +347,9 @@ def test_bad_pyg_files(tmp_path: Path, torch: Any) -> None:
     path = tmp_path / "bad.pt"
     torch.save({"x": torch.ones(3)}, path)
     with pytest.raises(SpecError, match="must hold an edge_index"):
+        edges(path)
+    torch.save([{"edge_index": torch.ones(2, 3)}] * 2, path)
+    with pytest.raises(SpecError, match="must hold one graph, got several"):
         edges(path)
     torch.save({"edge_index": torch.ones(3, 3)}, path)
     with pytest.raises(SpecError, match=r"must have the shape \(2, edges\)"):

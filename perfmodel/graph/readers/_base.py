@@ -57,12 +57,15 @@ class EdgeStream:
         Size of the file [byte].
     warnings : list of str
         What the reader had to assume; complete once the chunks have been walked.
+    least_edges : int
+        There are at least so many edges, as far as the file tells before it is read [edge].
     """
 
     chunks: Iterator[Chunk]
     node_counts: Mapping[str, int]
     total_bytes: int
     warnings: list[str] = dataclasses.field(default_factory=list)
+    least_edges: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +143,9 @@ def checked_file(path: str | Path) -> Path:
         beside = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
         near = nearest(file.name, beside) if len(beside) > 12 or not beside else _closest(file.name, beside)
         raise SpecError(where, "must be an existing file", "nothing at this path", near)
-    if file.is_file() and file.stat().st_size == 0:
+    if not file.is_file():
+        raise SpecError(where, "must be a regular file", "a pipe or device")
+    if file.stat().st_size == 0:
         raise SpecError(where, "must hold a graph", "an empty file")
     return file
 
@@ -160,7 +165,8 @@ def pick_reader(file: Path) -> Reader:
     if by_suffix:
         options = " or ".join(reader.meaning for reader in by_suffix)
         raise SpecError(str(file), f"must hold {options}", "neither, or a damaged file")
-    raise SpecError(str(file), f"must be a graph file ({' '.join(known)})", "binary data of an unknown format")
+    got = "binary data of an unknown format" if b"\0" in head else f"text of an unknown format, suffix '{suffix}'"
+    raise SpecError(str(file), f"must be a graph file ({' '.join(known)})", got, None if b"\0" in head else ".txt")
 
 
 def first_bytes(file: Path, size: int = 4096) -> bytes:

@@ -154,7 +154,8 @@ def _parse(block: Block, columns: Columns, path: Path, strict: bool) -> Parsed:
     try:
         if columns.relation is not None:
             raise ValueError("relations are names")
-        frame = _frame(data, columns, ends, np.int64)
+        with np.errstate(invalid="ignore"):  # "inf" is refused with a sentence below, not with numpy's warning
+            frame = _frame(data, columns, ends, np.int64)
         source, target = (frame[column].to_numpy() for column in ends)
     except (ValueError, OverflowError):
         if strict:

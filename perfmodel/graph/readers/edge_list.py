@@ -8,6 +8,7 @@ further columns (weight, time) are passed over.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,7 +36,12 @@ _SOURCE, _TARGET, _RELATION = (frozenset(line.split(": ")[1].split()) for line i
 
 
 def _recognizes(path: Path, head: bytes) -> bool:
-    return b"\0" not in head and not head.startswith((b"\x93NUMPY", b"PK\x03\x04", b"%%MatrixMarket", b"\x80"))
+    """Tell text of integer pairs, after comments and at most one header; names are believed only by suffix."""
+    if b"\0" in head or head.startswith((b"\x93NUMPY", b"PK\x03\x04", b"%%MatrixMarket", b"\x80")):
+        return False
+    lines = [line for line in without_comments(head).decode(errors="replace").splitlines() if line.strip()]
+    fields = [re.split(r"[\s,;]+", line.strip())[:2] for line in lines[:2]]
+    return any(len(pair) == 2 and all(field.isdigit() for field in pair) for pair in fields)
 
 
 def _open(path: Path) -> EdgeStream:

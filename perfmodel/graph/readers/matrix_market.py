@@ -37,7 +37,7 @@ def _open(path: Path) -> EdgeStream:
     counts = {"node": shape[0]} if square else {"row": shape[0], "column": shape[1]}
     parsed = parse_all(itertools.chain([rest], found), Columns(WHITESPACE, 0, 1), path, strict=True)
     chunks = _chunks(parsed, path, entries, mirrored, ONLY if square else _ROWS_TO_COLUMNS)
-    return EdgeStream(chunks, counts, path.stat().st_size)
+    return EdgeStream(chunks, counts, path.stat().st_size, least_edges=entries)
 
 
 def _mirrored(banner: str, path: Path) -> bool:

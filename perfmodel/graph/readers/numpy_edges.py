@@ -38,7 +38,8 @@ def _open(path: Path) -> EdgeStream:
         if pair and arrays.headers[pair[0]].shape != arrays.headers[pair[1]].shape:
             shapes = [arrays.headers[name].shape for name in pair]
             raise SpecError(str(path), f"{pair[0]} and {pair[1]} must have one length", shapes)
-    return EdgeStream(_chunks(path, chosen), {}, path.stat().st_size)
+        edges = arrays.headers[chosen[0]].size // (1 if pair else 2)
+    return EdgeStream(_chunks(path, chosen), {}, path.stat().st_size, least_edges=edges)
 
 
 def _edge_index(arrays: Arrays) -> str:

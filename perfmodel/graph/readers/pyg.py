@@ -32,11 +32,19 @@ def _recognizes(path: Path, head: bytes) -> bool:
 
 
 def _open(path: Path) -> EdgeStream:
-    data = _load(path)
-    if isinstance(data, tuple | list) and data:  # (data, slices, class) of an InMemoryDataset
-        data = data[0]
-    edges, counts = _parts(data, path)
+    edges, counts = _parts(_one_graph(_load(path), path), path)
     return EdgeStream(_chunks(edges, path), counts, path.stat().st_size)
+
+
+def _one_graph(loaded: Any, path: Path) -> Any:
+    """Return the graph out of a list of one, or out of (data, slices, class) of an InMemoryDataset."""
+    if not isinstance(loaded, tuple | list) or not loaded:
+        return loaded
+    slices = loaded[1] if len(loaded) > 1 else None
+    many = isinstance(slices, Mapping) and any(_is_tensor(ends) and ends.numel() > 2 for ends in slices.values())
+    if many or (slices is not None and not isinstance(slices, Mapping)):
+        raise SpecError(str(path), "must hold one graph", "several")
+    return loaded[0]
 
 
 def _load(path: Path) -> Any:

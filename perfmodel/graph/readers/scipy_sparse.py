@@ -34,17 +34,18 @@ def _open(path: Path) -> EdgeStream:
         missing = [name for name in (*_MEMBERS.get(layout, ()), "shape") if name not in arrays.headers]
         if missing:
             raise SpecError(str(path), f"a {layout} matrix must hold {' and '.join(missing)}", list(arrays.headers))
-        shape = [int(length) for length in arrays.whole("shape")]
+        entries = arrays.headers[_MEMBERS[layout][0]].size if layout in _MEMBERS else 0
+        shape = integer_ids(arrays.whole("shape"), f"{path}: shape").tolist()
     if len(shape) != 2:
         raise SpecError(str(path), "must be a matrix", f"shape {tuple(shape)}")
     square = shape[0] == shape[1]
     counts = {"node": shape[0]} if square else {"row": shape[0], "column": shape[1]}
-    return EdgeStream(_chunks(path, layout, shape, square), counts, path.stat().st_size)
+    return EdgeStream(_chunks(path, layout, shape, square), counts, path.stat().st_size, least_edges=entries)
 
 
 def _layout(arrays: Arrays) -> str:
     raw = arrays.whole("format")
-    text = b"".join(raw.tolist()).decode(errors="replace") if raw.dtype.kind == "S" else "".join(raw.tolist())
+    text = "".join(word.decode(errors="replace") if isinstance(word, bytes) else str(word) for word in raw.tolist())
     if text not in _MEMBERS and text not in _LOADED:
         raise SpecError(str(arrays.path), f"must be one of {', '.join([*_MEMBERS, *_LOADED])}", text, "csr")
     return text
@@ -75,7 +76,7 @@ def _entries(arrays: Arrays, layout: str, shape: list[int]) -> Iterator[tuple[ND
         import scipy.sparse
 
         try:
-            matrix = scipy.sparse.load_npz(arrays.path).tocoo()
+            matrix = scipy.sparse.coo_array(scipy.sparse.load_npz(arrays.path))
         except (ValueError, OSError, KeyError) as error:
             raise SpecError(str(arrays.path), f"must be a {layout} matrix", error) from error
         yield matrix.row, matrix.col

@@ -1,0 +1,1 @@
+"""From measurements to parameters: fits, their uncertainty, and predicted against measured."""

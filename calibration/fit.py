@@ -1,0 +1,115 @@
+"""Weighted least squares on log residuals, with the joint uncertainty of the constants.
+
+Constants are positive and fitted as logs within their bounds. A residual is the log of predicted over measured, divided
+by what is known of the measurement's own error. The covariance is that of the linearized problem, scaled by what the
+fit left over.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+Array = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant:
+    """One constant to fit.
+
+    Attributes
+    ----------
+    entry : str
+        Catalog entry that it belongs to.
+    fields : tuple of str
+        Dotted fields that it sets.
+    start : float
+        First guess [unit].
+    bounds : tuple of float
+        What is physically possible [unit].
+    unit, meaning : str
+    """
+
+    entry: str
+    fields: tuple[str, ...]
+    start: float
+    bounds: tuple[float, float]
+    unit: str
+    meaning: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """Outcome of a fit.
+
+    Attributes
+    ----------
+    values : array of shape (constants,)
+    covariance : array of shape (constants, constants)
+        Of the logs.
+    residuals : array of shape (observations,)
+        Log of predicted over measured.
+    cost : float
+    """
+
+    values: Array
+    covariance: Array
+    residuals: Array
+    cost: float
+
+    def intervals(self, level: float = 0.9) -> list[tuple[float, float]]:
+        """Return the interval of each constant."""
+        degrees = max(self.residuals.size - self.values.size, 1)
+        reach = float(stats.t.ppf((1 + level) / 2, degrees)) * np.sqrt(np.diag(self.covariance))
+        return [
+            (float(value * np.exp(-r)), float(value * np.exp(r)))
+            for value, r in zip(self.values, reach, strict=True)
+        ]
+
+
+def fit(
+    predicted: Callable[[Array], Array],
+    measured: Array,
+    error: Array,
+    constants: Sequence[Constant],
+) -> Fit:
+    """Fit constants to measurements.
+
+    Parameters
+    ----------
+    predicted : callable
+        From an array of constants to predictions of shape (observations,).
+    measured : array of shape (observations,)
+        Positive measurements.
+    error : array of shape (observations,)
+        Standard deviation of the log of each measurement: scatter and print resolution.
+    constants : sequence of Constant
+
+    Returns
+    -------
+    Fit
+
+    Examples
+    --------
+    >>> size = np.array([1.0, 2.0, 4.0, 8.0])
+    >>> slope = Constant("", ("",), 1.0, (0.1, 100.0), "s/B", "time per byte")
+    >>> found = fit(lambda values: values[0] * size, 3.0 * size, np.full(4, 0.1), [slope])
+    >>> round(float(found.values[0]), 6)
+    3.0
+    """
+    start = np.log([constant.start for constant in constants])
+    low, high = np.log(np.array([constant.bounds for constant in constants])).T
+
+    def weighted(logs: Array) -> Array:
+        return np.asarray(np.log(predicted(np.exp(logs)) / measured) / error)
+
+    found = optimize.least_squares(weighted, start, bounds=(low, high), x_scale="jac", diff_step=1e-3)
+    left = weighted(found.x)
+    degrees = max(left.size - start.size, 1)
+    scale = max(float((left**2).sum()) / degrees, 1e-300)
+    covariance = scale * np.linalg.pinv(found.jac.T @ found.jac, rcond=1e-10, hermitian=True)
+    return Fit(np.exp(found.x), covariance, left * error, float(found.cost))

@@ -1,0 +1,1 @@
+"""Published systems: their tables, the constants fitted to them, predicted against measured row by row."""
