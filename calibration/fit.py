@@ -16,6 +16,9 @@ from scipy import optimize, stats
 
 Array = NDArray[np.float64]
 
+_STEP = 1e-2  # relative, of a log: chunks are counted in whole ones, so that smaller steps see jumps
+_WIDE_STEP = 0.03  # of a log, for the covariance: about the width over which a constant is known
+
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
@@ -107,9 +110,17 @@ def fit(
     def weighted(logs: Array) -> Array:
         return np.asarray(np.log(predicted(np.exp(logs)) / measured) / error)
 
-    found = optimize.least_squares(weighted, start, bounds=(low, high), x_scale="jac", diff_step=1e-3)
+    found = optimize.least_squares(weighted, start, bounds=(low, high), x_scale="jac", jac="3-point", diff_step=_STEP)
     left = weighted(found.x)
     degrees = max(left.size - start.size, 1)
     scale = max(float((left**2).sum()) / degrees, 1e-300)
-    covariance = scale * np.linalg.pinv(found.jac.T @ found.jac, rcond=1e-10, hermitian=True)
+    slopes = np.column_stack([_slope(weighted, found.x, index) for index in range(start.size)])
+    covariance = scale * np.linalg.pinv(slopes.T @ slopes, rcond=1e-10, hermitian=True)
     return Fit(np.exp(found.x), covariance, left * error, float(found.cost))
+
+
+def _slope(function: Callable[[Array], Array], where: Array, index: int) -> Array:
+    """Return the central difference of a function along one of its arguments."""
+    shift = np.zeros_like(where)
+    shift[index] = _WIDE_STEP
+    return (function(where + shift) - function(where - shift)) / (2 * _WIDE_STEP)

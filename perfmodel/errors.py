@@ -9,6 +9,7 @@ Examples
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 
 
@@ -33,7 +34,7 @@ class SpecError(PerfmodelError):
 
     def __init__(self, where: str, rule: str, got: object, nearest: str | None = None) -> None:
         self.where, self.rule, self.got, self.nearest = where, rule, got, nearest
-        sentence = f"{where}: {rule}, got {_short(got)}"
+        sentence = f"{_short(where, 240)}: {rule}, got {_short(got)}"
         if nearest is not None:
             sentence += f"; nearest valid choice: {nearest}"
         super().__init__(sentence)
@@ -55,9 +56,26 @@ class ModelError(RuntimeError):
     """A formula contradicts itself (dimension, domain): a bug in the program, never in the input."""
 
 
-def _short(got: object) -> str:
-    text = " ".join(str(got).split())
-    return text if len(text) <= 120 else text[:117] + "..."
+def shown(got: object) -> str:
+    """Write what was given as Python would, cut short where it is long or nested deeply.
+
+    Examples
+    --------
+    >>> shown("8 GB"), len(shown("x" * 1000)) < 130
+    ("'8 GB'", True)
+    """
+    return _REPR.repr(got)
+
+
+def _short(got: object, most: int = 120) -> str:
+    text = "".join(letter if letter.isprintable() else " " for letter in str(got))
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = 110
+_REPR.maxlevel = 3
 
 
 def nearest(name: str, choices: Iterable[str]) -> str | None:
@@ -70,7 +88,7 @@ def nearest(name: str, choices: Iterable[str]) -> str | None:
     """
     options = sorted(choices)
     folded = {option.casefold(): option for option in options}
-    found = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
+    found = difflib.get_close_matches(name[:100].casefold(), list(folded), n=1, cutoff=0.5)
     if found:
         return folded[found[0]]
     return " | ".join(options) if 0 < len(options) <= 12 else None

@@ -206,7 +206,7 @@ def _prepared(scenario: Scenario) -> _Prepared:
 
 def _source(scenario: Scenario, bound: Any) -> str:
     """Return where a step's numbers come from: calibrated where a fit set one of them, else the least sure."""
-    keys = {argument.key for chain in bound.chains for call in chain for argument in call.arguments if argument.key}
+    keys = {argument.key for call in bound.calls for argument in call.arguments if argument.key}
     kinds = {scenario.source_of(key).split(":")[0] for key in keys if key.startswith("system.")}
     known = [kind for kind in SOURCE_KINDS if kind in kinds]
     if not known:
@@ -314,13 +314,12 @@ def _domain_warnings(bound: Bound) -> list[str]:
     """Return what a phase says where its domain is left."""
     found: list[str] = []
     for step in bound.steps:
-        for chain in step.chains:
-            for call in chain:
-                for names, holds, meaning in call.phase.domain:
-                    keys = {argument.name: argument.key for argument in call.arguments}
-                    if all(keys.get(name) for name in names):
-                        if not bool(np.all(holds(*[bound.values[keys[name]] for name in names]))):
-                            found.append(f"{step.step.name}: {meaning}")
+        for call in step.calls:
+            keys = {argument.name: argument.key for argument in call.arguments}
+            for names, holds, meaning in call.phase.domain:
+                known = all(keys.get(name) for name in names)
+                if known and not bool(np.all(holds(*[bound.values[keys[name]] for name in names]))):
+                    found.append(f"{step.step.name}: {meaning}")
     return sorted(set(found))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from perfmodel.errors import SpecError, nearest
+from perfmodel.errors import SpecError, nearest, shown
 from perfmodel.model.bound import Bound, bind
 
 if TYPE_CHECKING:
@@ -73,11 +73,15 @@ def evaluate(scenario: Scenario, columns: Mapping[str, ArrayLike]) -> Table:
     >>> bool(table["time_s"][0] > table["time_s"][1])
     True
     """
-    arrays = {key: np.asarray(values) for key, values in columns.items()}
+    if not isinstance(columns, Mapping):
+        raise SpecError("columns", "must be a mapping of dotted key to values", shown(columns))
+    arrays = {key: _array(key, values) for key, values in columns.items()}
     size = _common_length(arrays)
     bound = bind(scenario)
     fast = {key: _checked(bound, key, values) for key, values in arrays.items() if key in bound.numbers}
     slow = {key: np.broadcast_to(values, (size,)) for key, values in arrays.items() if key not in bound.numbers}
+    if size == 0:
+        return Table({name: np.zeros(0, np.asarray(one).dtype) for name, one in bound.run({}).columns().items()})
     results: dict[str, NDArray[Any]] = {}
     for changes, rows in _groups(slow, size):
         group = bind(scenario.replace(changes)) if changes else bound
@@ -104,6 +108,13 @@ def _fill(
             results[name][target] = column
 
 
+def _array(key: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise SpecError(key, "must be one value or a one-dimensional array", "rows of unlike length") from None
+
+
 def _common_length(arrays: Mapping[str, NDArray[Any]]) -> int:
     lengths = {key: values.shape[0] for key, values in arrays.items() if values.ndim == 1}
     for key, values in arrays.items():
@@ -117,15 +128,13 @@ def _common_length(arrays: Mapping[str, NDArray[Any]]) -> int:
 def _checked(bound: Bound, key: str, values: NDArray[Any]) -> NDArray[np.float64]:
     """Return a numeric column as floats within the bounds of its key; text with units is parsed value by value."""
     mark = bound.numbers[key]
-    if values.dtype.kind in "OUS":
-        values = np.array([mark.check(value) for value in values.ravel()]).reshape(values.shape)
+    if values.dtype.kind not in "iuf":
+        checked = [mark.check_at(value, key) for value in values.ravel().tolist()]
+        return np.array(checked, dtype=np.float64).reshape(values.shape)
     column = values.astype(np.float64)
     if column.size:
         for extreme in (np.min(column), np.max(column)):  # NaN reaches both
-            try:
-                mark.check(float(extreme))
-            except ValueError as error:
-                raise SpecError(key, str(error), f"{extreme:g}") from None
+            mark.check_at(float(extreme), key)
     return column
 
 

@@ -2,7 +2,7 @@
 
 A phase is written over these names. ``key`` says where the number is found in a scenario; ``{where}`` stands for the
 role of the device that runs the phase (``memory_node``, ``compute_node``, ``gpu``), ``{batch}`` for the mini-batch that
-it works on (``batch`` or ``neighborhood``), ``{tensor}`` for the tensor at hand and ``{kind}`` for its kind. A quantity without a key is the result
+it works on (``batch`` or ``neighborhood``), ``{item}`` for the tensor, node type or relation at hand and ``{kind}`` for a tensor's kind. A quantity without a key is the result
 of another phase.
 """
 
@@ -38,18 +38,19 @@ class Quantity:
 
 _ALL: Final = (
     # the mini-batch (graph layer)
-    Quantity("sampled_nodes", "node", "distinct nodes of the mini-batch, all types", "{batch}.nodes"),
-    Quantity("sampled_edges", "edge", "edges of the mini-batch, all relations", "{batch}.edges"),
     Quantity("expanded_nodes", "node", "nodes whose neighbors were drawn", "{batch}.expanded"),
-    Quantity("scanned_edges", "edge", "edges of neighbor lists kept whole", "{batch}.scanned"),
     Quantity("gathered_bytes", "B", "feature rows gathered, at the stored precision", "{batch}.gathered_bytes"),
     Quantity("gathered_elements", "", "feature elements of the mini-batch", "{batch}.elements"),
     Quantity("relation_hops", "", "relations times hops, each a call of the sampler", "{batch}.relation_hops"),
+    # one node type, one relation
+    Quantity("sampled_nodes", "node", "distinct nodes of one type in the mini-batch", "{item}.nodes"),
+    Quantity("all_nodes", "node", "nodes of one type in the graph", "{item}.all_nodes"),
+    Quantity("sampled_edges", "edge", "edges of one relation in the mini-batch", "{item}.edges"),
     # tensors
-    Quantity("tensor_elements", "", "elements of one tensor", "{tensor}.elements"),
-    Quantity("tensor_rows", "", "rows of one tensor that carry a scale", "{tensor}.rows"),
-    Quantity("element_width", "B", "bytes of one element as sent", "{tensor}.width"),
-    Quantity("scale_bytes", "B", "bytes of the scale that quantization keeps for each row", "{tensor}.scale_bytes"),
+    Quantity("tensor_elements", "", "elements of one tensor", "{item}.elements"),
+    Quantity("tensor_rows", "", "rows of one tensor that carry a scale", "{item}.rows"),
+    Quantity("element_width", "B", "bytes of one element as sent", "{item}.width"),
+    Quantity("scale_bytes", "B", "bytes of the scale that quantization keeps for each row", "{item}.scale_bytes"),
     Quantity(
         "conversion_time",
         "s/B",
@@ -73,7 +74,23 @@ _ALL: Final = (
     Quantity(
         "time_per_edge", "s/edge", "drawing one edge and renaming its ends", "system.{where}.sampling.time_per_edge"
     ),
+    Quantity(
+        "time_per_fresh_edge", "s/edge", "growing the edge arrays by one edge into freshly mapped pages",
+        "system.{where}.sampling.time_per_fresh_edge",
+    ),
     Quantity("time_per_node", "s/node", "adding one node to the mini-batch", "system.{where}.sampling.time_per_node"),
+    Quantity(
+        "time_per_miss", "s/node", "reaching the renaming table's entry of one node in memory",
+        "system.{where}.sampling.time_per_miss",
+    ),
+    Quantity("array_entry", "B/node", "renaming table kept as an array", "system.{where}.sampling.array_entry"),
+    Quantity("array_nodes", "node", "types below this use an array", "system.{where}.sampling.array_nodes"),
+    Quantity("hash_slot", "B/node", "renaming table kept as a hash map", "system.{where}.sampling.hash_slot"),
+    Quantity("edge_entry", "B/edge", "one entry of an edge array", "system.{where}.sampling.edge_entry"),
+    Quantity("cache", "B", "last cache level of the device", "system.{where}.cache"),
+    Quantity("heap_limit", "B", "size up to which an allocation reuses heap pages", "system.{where}.heap_limit"),
+    Quantity("renaming_time", "s", "entering the mini-batch's nodes into the renaming tables"),
+    Quantity("drawing_time", "s", "drawing the mini-batch's edges"),
     Quantity("gather_bandwidth", "B/s", "copying scattered feature rows", "system.{where}.sampling.gather_bandwidth"),
     Quantity("workers", "", "worker processes of the loader", "plan.workers"),
     Quantity("cores", "", "cores of the device", "system.{where}.cores"),
@@ -105,8 +122,10 @@ _ALL: Final = (
     ),
     Quantity("aggregation_time", "s", "gathering a tensor's chunks in the receiver's memory"),
     Quantity(
-        "heap_limit", "B", "buffer size up to which regrowing reuses heap pages", "system.link.regrowth.heap_limit"
+        "receiver_heap_limit", "B", "buffer size up to which the receiver reuses heap pages",
+        "system.compute_node.heap_limit",
     ),
+    Quantity("fault_time", "s/B", "first touch of a freshly mapped buffer", "system.link.fault_time"),
     Quantity("heap_bandwidth", "B/s", "regrowing within the heap", "system.link.regrowth.heap_bandwidth"),
     Quantity("fresh_bandwidth", "B/s", "regrowing into freshly mapped pages", "system.link.regrowth.fresh_bandwidth"),
     # memory

@@ -21,7 +21,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
-from perfmodel.errors import UnitError, nearest
+from perfmodel.errors import UnitError, nearest, shown
 
 Dimension = Mapping[str, int]
 
@@ -70,8 +70,9 @@ def _table() -> dict[str, tuple[Fraction, str]]:
 UNITS: Final[Mapping[str, tuple[Fraction, str]]] = MappingProxyType(_table())
 _RATES: Final = {"FLOPS": ("flop", _ONE), "W": ("joule", _ONE), "Hz": ("", _ONE), "bps": ("byte", _ONE / 8)}
 _NUMBER: Final = re.compile(
-    r"\s*([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?))\s*(.*)", re.I
+    r"\s*([-+]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|inf(?:inity)?))\s*(.*)", re.I | re.A
 )
+_LONGEST: Final = 200  # letters of a number with its unit
 
 
 @functools.lru_cache(maxsize=1024)
@@ -84,7 +85,7 @@ def unit_factor(unit: str) -> tuple[Fraction, Dimension]:
         Where a part of the unit is not in the table.
     """
     factor, dimension = _ONE, dict[str, int]()
-    text = unit.strip()
+    text = unit.strip().replace("\N{GREEK SMALL LETTER MU}", "\N{MICRO SIGN}")
     if text in ("", "1"):
         return _ONE, MappingProxyType({})
     if text == "%":
@@ -142,27 +143,37 @@ def parse(value: str | float, unit: str, where: str = "value") -> float:
     (524288.0, 1e-05, 25000000000.0)
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise UnitError(where, f"must be a number or a text in {unit or 'no unit'}", repr(value))
+        raise UnitError(where, f"must be a number or a text in {unit or 'no unit'}", shown(value))
     own_factor, dimension = unit_factor(unit)
     match = None
     if not isinstance(value, str):
-        number, given = float(value), unit
+        number, given = _float(value, unit, where), unit
     else:
-        match = _NUMBER.fullmatch(value)
+        match = _NUMBER.fullmatch(value) if len(value) <= _LONGEST else None
         if match is None:
-            raise UnitError(where, f"must be a number with a unit such as {example(unit)}", repr(value))
+            raise UnitError(where, f"must be a number with a unit such as {example(unit)}", shown(value))
         number, given = float(match[1].replace("_", "")), match[2].strip() or unit
     if math.isnan(number):
         raise UnitError(where, "must be a number", "NaN")
     try:
         factor, given_dimension = unit_factor(given)
     except UnitError:
-        raise UnitError(where, f"must be in {unit or 'no unit'}", repr(value), example(unit)) from None
+        raise UnitError(where, f"must be in {unit or 'no unit'}", shown(value), example(unit)) from None
     if dict(given_dimension) != dict(dimension):
-        raise UnitError(where, f"must be in {unit or 'no unit'}", repr(value), example(unit))
-    if not math.isfinite(number):
+        raise UnitError(where, f"must be in {unit or 'no unit'}", shown(value), example(unit))
+    if match is None or "inf" in match[1].casefold():
         return number
-    return number if match is None else float(Fraction(match[1].replace("_", "")) * factor / own_factor)
+    try:
+        return float(Fraction(match[1].replace("_", "")) * factor / own_factor)
+    except OverflowError:
+        raise UnitError(where, "must be below 1.8e308", shown(value)) from None
+
+
+def _float(value: float, unit: str, where: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        raise UnitError(where, "must be below 1.8e308", shown(value)) from None
 
 
 def example(unit: str) -> str:

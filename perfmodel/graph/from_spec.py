@@ -20,6 +20,23 @@ TensorKind = Literal["features", "edge_index", "labels"]
 
 
 @dataclasses.dataclass(frozen=True)
+class TypeNodes:
+    """Nodes of one type: in the mini-batch and in the graph [node]."""
+
+    name: str
+    nodes: float
+    all_nodes: float
+
+
+@dataclasses.dataclass(frozen=True)
+class RelationEdges:
+    """Edges of one relation in the mini-batch [edge]."""
+
+    name: str
+    edges: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Tensor:
     """One tensor of a mini-batch.
 
@@ -39,9 +56,12 @@ class Tensor:
     rows: float
 
 
+Item = TypeNodes | RelationEdges | Tensor
+
+
 @dataclasses.dataclass(frozen=True)
 class BatchQuantities:
-    """What phases need to know of a mini-batch."""
+    """What phases need to know of a mini-batch, in all and by node type, relation and tensor."""
 
     nodes: float
     edges: float
@@ -51,6 +71,8 @@ class BatchQuantities:
     gathered_bytes: float
     relation_hops: float
     stored_bytes: float
+    node_types: tuple[TypeNodes, ...]
+    relations: tuple[RelationEdges, ...]
     tensors: tuple[Tensor, ...]
     minibatch: MiniBatch
 
@@ -63,6 +85,10 @@ class BatchQuantities:
             "node_entries": self.nodes,
         }
 
+    def items(self, each: str) -> tuple[Item, ...]:
+        """Return the parts that a phase runs for: ``node_type``, ``relation`` or ``tensor``."""
+        return {"node_type": self.node_types, "relation": self.relations, "tensor": self.tensors}[each]
+
 
 def degree_profile(graph: Graph) -> DegreeProfile:
     """Return the degree profile of a graph, built once for each content."""
@@ -71,7 +97,7 @@ def degree_profile(graph: Graph) -> DegreeProfile:
 
 def _content(graph: Graph) -> str:
     """Return what the profile depends on, as text that can be a key."""
-    return json.dumps(graph.model_dump(include={"node_types", "relations", "reach"}), sort_keys=True)
+    return json.dumps(graph.model_dump(include={"node_types", "relations", "reach", "common_reach"}), sort_keys=True)
 
 
 @functools.lru_cache(maxsize=64)
@@ -88,7 +114,14 @@ def _degree_profile(content: str) -> DegreeProfile:
             opposite[node_type, slot] = graph.node_types[other].nodes
     node_types = {name: _classes(name, spec, slot_edges, opposite) for name, spec in graph.node_types.items()}
     relations = tuple(Relation(r.source, r.name, r.target, r.source_slot, r.target_slot) for r in graph.relations)
-    return DegreeProfile(node_types, relations, graph.reach)
+    return DegreeProfile(node_types, relations, _reach(graph))
+
+
+def _reach(graph: Graph) -> tuple[float, ...]:
+    """Return the reach by hop; neighbors of a seed are distinct, so a common reach starts at the second hop."""
+    if graph.reach or graph.common_reach is None:
+        return graph.reach
+    return (float("inf"), *[graph.common_reach] * 15)
 
 
 def _classes(
@@ -141,6 +174,8 @@ def frontier(workload: Workload) -> BatchQuantities:
         edges=0.0,
         scanned=entries,
         gathered_bytes=drawn.gathered_bytes + 8.0 * entries,
+        node_types=(),
+        relations=(),
         tensors=(*others, *lists),
     )
 
@@ -169,6 +204,11 @@ def _quantities(workload: Workload, fanout: tuple[int, ...]) -> BatchQuantities:
         elements=sum(tensor.elements for tensor in features),
         gathered_bytes=gathered,
         relation_hops=float(len(fanout) * len(workload.graph.relations)),
+        node_types=tuple(
+            TypeNodes(f"nodes {name}", count, workload.graph.node_types[name].nodes)
+            for name, count in drawn.nodes_by_type.items()
+        ),
+        relations=tuple(RelationEdges(f"edges {name}", count) for name, count in drawn.edges_by_relation.items()),
         stored_bytes=gathered + 8.0 * ids + workload.label_width * workload.sampling.batch,
         tensors=tuple(tensors),
         minibatch=drawn,

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from perfmodel.errors import MissingCalibration
-from perfmodel.graph.from_spec import BatchQuantities, Tensor, frontier, neighborhood, sampled_batch
+from perfmodel.graph.from_spec import BatchQuantities, Item, Tensor, frontier, neighborhood, sampled_batch
 from perfmodel.model.compile import CompiledPhase, compiled
 from perfmodel.model.compose import Step, memory_steps, steps
 from perfmodel.model.gnn_work import work
@@ -40,19 +40,31 @@ class Argument:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """One compiled phase with its arguments, for one tensor or none."""
+    """One compiled phase with its arguments, for one item or none."""
 
     phase: CompiledPhase
     arguments: tuple[Argument, ...]
 
 
 @dataclasses.dataclass(frozen=True)
+class BoundPart:
+    """A part of a step: its chain once for each item, or once where there are none to tell apart."""
+
+    items: tuple[Item, ...]
+    chains: tuple[tuple[Call, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class BoundStep:
-    """A step and its calls: one chain, or one chain a tensor."""
+    """A step with all its calls."""
 
     step: Step
-    chains: tuple[tuple[Call, ...], ...]
-    tensors: tuple[Tensor, ...]
+    parts: tuple[BoundPart, ...]
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Return every call of the step."""
+        return tuple(call for part in self.parts for chain in part.chains for call in chain)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,37 +176,36 @@ class Bound:
         self.values["copied.width"], self.values["copied.scale"] = PRECISIONS[copied]
 
     def _bound(self, step: Step) -> BoundStep:
-        phases = [compiled()[name] for name in step.chain]
-        results = {phase.result for phase in phases}
-        tensors = self.batches[step.batch].tensors if step.each_tensor else ()
-        chains = []
-        for tensor in tensors or (None,):
-            chain = [
-                Call(phase, tuple(self._argument(name, step, tensor, results) for name in phase.arguments))
-                for phase in phases
-            ]
-            chains.append(tuple(chain))
-        return BoundStep(step, tuple(chains), tensors)
+        parts: list[BoundPart] = []
+        results: set[str] = set()
+        for part in step.parts:
+            phases = [compiled()[name] for name in part.chain]
+            results |= {phase.result for phase in phases}
+            items = self.batches[step.batch].items(part.each) if part.each else ()
+            chains = tuple(
+                tuple(
+                    Call(phase, tuple(self._argument(name, step, item, results) for name in phase.arguments))
+                    for phase in phases
+                )
+                for item in (items if part.each else (None,))
+            )
+            parts.append(BoundPart(items, chains))
+        return BoundStep(step, tuple(parts))
 
-    def _argument(self, name: str, step: Step, tensor: Tensor | None, results: set[str]) -> Argument:
+    def _argument(self, name: str, step: Step, item: Item | None, results: set[str]) -> Argument:
         if name in results or not NOMENCLATURE[name].key:
             return Argument(name)
-        label = f"{step.batch}:{tensor.name}" if tensor is not None else ""
-        kind = tensor.kind if tensor is not None else ""
-        key = NOMENCLATURE[name].key.format(where=step.where, batch=step.batch, tensor=label, kind=kind)
-        if tensor is not None:
-            self._tensor_values(label, tensor)
+        label, kind = (f"{step.batch}:{item.name}" if item is not None else ""), getattr(item, "kind", "")
+        key = NOMENCLATURE[name].key.format(where=step.where, batch=step.batch, item=label, kind=kind)
+        if isinstance(item, Tensor):
+            self._tensor_widths(label, item)
         if key not in self.values:
             role = self._device_name(step.where)
-            raise MissingCalibration(
-                key,
-                f"is needed by {step.name} on {role}, and neither its file nor a profile gives it",
-                "nothing",
-                f"--set {key}=VALUE or --profile FILE",
-            )
+            rule = f"is needed by {step.name} on {role}, and neither its file nor a profile gives it"
+            raise MissingCalibration(key, rule, "nothing", f"--set {key}=VALUE or --profile FILE")
         return Argument(name, key)
 
-    def _tensor_values(self, label: str, tensor: Tensor) -> None:
+    def _tensor_widths(self, label: str, tensor: Tensor) -> None:
         widths = {
             "features": self.sent_width["features"],
             "edge_index": _INDEX_WIDTH[self.plan.precision.index],
@@ -228,19 +239,10 @@ class Bound:
             decoded = decoded + values[f"batch:{tensor.name}.elements"] * width
         results: dict[str, Any] = {"decoded_bytes": decoded}
         for bound in self.steps:
-            total: Any = 0.0
-            for position, chain in enumerate(bound.chains):
-                local = results
-                for call in chain:
-                    arguments = [values[a.key] if a.key else local[a.name] for a in call.arguments]
-                    local[call.phase.result] = call.phase.function(*arguments)
-                total = total + local[chain[-1].phase.result]
-                if bound.tensors:
-                    kind = bound.tensors[position].kind
-                    sizes[kind] = sizes.get(kind, 0.0) + local["tensor_bytes"]
-            phases[bound.step.name] = total
+            phases[bound.step.name] = _run_step(bound, values, results, sizes)
         results["batch_bytes"] = sum(sizes.values())
-        return self._outcome(values, phases, sizes, self._memory(values, results))
+        memory = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.memory_steps}
+        return self._outcome(values, phases, sizes, memory)
 
     def _decoded(self, values: Mapping[str, Any]) -> Any:
         """Return the bytes of the mini-batch as they are copied to the GPU."""
@@ -251,16 +253,6 @@ class Bound:
         }
         tensors = self.batches["batch"].tensors
         return sum(values[f"batch:{tensor.name}.elements"] * widths[tensor.kind] for tensor in tensors)
-
-    def _memory(self, values: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
-        needs: dict[str, Any] = {}
-        for bound in self.memory_steps:
-            local = dict(results)
-            for call in bound.chains[0]:
-                arguments = [values[a.key] if a.key else local[a.name] for a in call.arguments]
-                local[call.phase.result] = call.phase.function(*arguments)
-            needs[bound.step.name] = local[bound.chains[0][-1].phase.result]
-        return needs
 
     def _outcome(
         self, values: Mapping[str, Any], phases: dict[str, Any], sizes: dict[str, Any], memory: dict[str, Any]
@@ -300,12 +292,32 @@ class Bound:
         return POLICIES[self.plan.overlap](busy, self.batches_per_epoch, np.maximum)
 
 
+def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, Any], sizes: dict[str, Any]) -> Any:
+    """Run a step's parts; adds the tensors' bytes to ``sizes`` and returns the last part's result."""
+    results = dict(given)
+    total: Any = 0.0
+    for part, spec in zip(bound.parts, bound.step.parts, strict=True):
+        total = 0.0
+        for position, chain in enumerate(part.chains):
+            for call in chain:
+                arguments = [values[a.key] if a.key else results[a.name] for a in call.arguments]
+                results[call.phase.result] = call.phase.function(*arguments)
+            total = total + results[chain[-1].phase.result]
+            if spec.each == "tensor":
+                kind = part.items[position].kind  # type: ignore[union-attr]
+                sizes[kind] = sizes.get(kind, 0.0) + results["tensor_bytes"]
+        if spec.each:
+            results[compiled()[spec.chain[-1]].result] = total
+    return total
+
+
 def batch_values(name: str, batch: BatchQuantities) -> dict[str, float]:
     """Return a mini-batch's numbers by dotted key."""
     values = {f"{name}.{field}": value for field, value in batch.values().items()}
-    for tensor in batch.tensors:
-        values[f"{name}:{tensor.name}.elements"] = tensor.elements
-        values[f"{name}:{tensor.name}.rows"] = tensor.rows
+    for item in (*batch.node_types, *batch.relations, *batch.tensors):
+        for field, value in dataclasses.asdict(item).items():
+            if isinstance(value, float):
+                values[f"{name}:{item.name}.{field}"] = value
     return values
 
 

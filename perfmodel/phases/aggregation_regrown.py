@@ -2,7 +2,7 @@ r"""Aggregation into a buffer that is regrown chunk by chunk: all that was held 
 
 Before chunk ``i`` the buffer holds ``(i - 1) c`` bytes, so ``n`` chunks copy ``c n (n - 1) / 2`` bytes of old content
 besides the tensor itself: quadratic in the tensor, which is why halving the bytes made LGNNIC's sockets up to 3.7 times
-faster. Up to ``heap_limit`` the allocator reuses pages of its heap; beyond it every regrowth maps fresh pages, and each
+faster. Up to the heap limit the allocator reuses pages of its heap; beyond it every regrowth maps fresh pages, and each
 page faults (glibc's dynamic mmap threshold ends at 32 MiB, malloc.c DEFAULT_MMAP_THRESHOLD_MAX).
 
 .. math:: t = \frac{V}{B_r} + \frac{c\,m(m-1)/2}{B_{heap}} + \frac{c\,(n(n-1) - m(m-1))/2}{B_{fresh}},
@@ -16,7 +16,7 @@ import sympy
 from perfmodel.phases._base import Condition, Phase, symbols
 
 (tensor_bytes, chunk, copy_bandwidth, limit, heap, fresh) = symbols(
-    "tensor_bytes chunk receiver_copy_bandwidth heap_limit heap_bandwidth fresh_bandwidth"
+    "tensor_bytes chunk receiver_copy_bandwidth receiver_heap_limit heap_bandwidth fresh_bandwidth"
 )
 chunks = sympy.ceiling(tensor_bytes / chunk)
 in_heap = sympy.Min(chunks, sympy.floor(limit / chunk))

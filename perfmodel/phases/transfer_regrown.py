@@ -26,7 +26,7 @@ from perfmodel.phases.transfer import before, full, last, last_sender, last_wire
 
 (tensor_bytes, chunk, window, devices, packet_time) = symbols("tensor_bytes chunk window devices packet_time")
 (copy_bandwidth, limit, heap, fresh, aggregation) = symbols(
-    "receiver_copy_bandwidth heap_limit heap_bandwidth fresh_bandwidth aggregation_time"
+    "receiver_copy_bandwidth receiver_heap_limit heap_bandwidth fresh_bandwidth aggregation_time"
 )
 in_flight = window * devices
 in_heap = sympy.floor(limit / chunk)

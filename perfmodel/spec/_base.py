@@ -13,9 +13,11 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from perfmodel.errors import SpecError, UnitError, nearest
+from perfmodel.errors import SpecError, UnitError, nearest, shown
 from perfmodel.units import example, parse, render
 
+#: Above every quantity in use, and far enough from the largest float for sums and products of a few.
+LARGEST = 1e30
 #: Where a number comes from, from the surest to the least sure.
 SourceKind = Literal["measured", "calibrated", "published", "datasheet", "analytic", "assumed"]
 SOURCE_KINDS: tuple[str, ...] = typing.get_args(SourceKind)
@@ -57,7 +59,7 @@ class NamedSpec(Spec):
 class Within:
     """Marks a field as a number with a unit, between bounds; ``above`` leaves the lower bound itself out.
 
-    Infinity is a valid value where ``high`` is infinite: a copy that costs nothing has infinite bandwidth.
+    Where ``infinite`` is set, infinity is a valid value: a copy that costs nothing has infinite bandwidth.
 
     Examples
     --------
@@ -65,24 +67,43 @@ class Within:
     25000000000.0
     """
 
-    def __init__(self, unit: str, low: float = 0.0, high: float = math.inf, above: bool = False) -> None:
-        self.unit, self.low, self.high, self.above = unit, low, high, above
+    def __init__(
+        self, unit: str, low: float = 0.0, high: float = LARGEST, above: bool = False, infinite: bool = False
+    ) -> None:
+        self.unit, self.low, self.high, self.above, self.infinite = unit, low, high, above, infinite
 
     def check(self, value: object) -> float:
         """Return the number in SI; raises pydantic's error with our rule and nearest choice."""
         try:
             number = parse(value, self.unit)  # type: ignore[arg-type]
         except UnitError as error:
-            raise pydantic_error(error.rule, str(error.got).strip("'"), error.nearest) from None
+            raise pydantic_error(error.rule, str(error.got), error.nearest) from None
+        if self.infinite and number == math.inf:
+            return number
         if number < self.low or number > self.high or (self.above and number == self.low):
             edge = f"{'above' if self.above else 'at least'} {render(self.low, self.unit)}"
-            rule = edge if math.isinf(self.high) else f"{edge} and at most {render(self.high, self.unit)}"
+            far = self.high == LARGEST and number <= LARGEST
+            rule = edge if far else f"{edge} and at most {render(self.high, self.unit)}"
             closest = self.high if number > self.high else self.low
             at_open_end = self.above and closest == self.low
             raise pydantic_error(
-                f"must be {rule}", str(value), example(self.unit) if at_open_end else render(closest, self.unit)
+                f"must be {rule}", shown(value), example(self.unit) if at_open_end else render(closest, self.unit)
             )
         return number
+
+    def check_at(self, value: object, where: str) -> float:
+        """Return the number in SI.
+
+        Raises
+        ------
+        SpecError
+            Where it isn't one, or out of bounds.
+        """
+        try:
+            return self.check(value)
+        except PydanticCustomError as error:
+            context = error.context or {}
+            raise SpecError(where, context["rule"], context["got"], context["nearest"]) from None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: pydantic.GetCoreSchemaHandler) -> CoreSchema:
         """Parse and check before pydantic sees the number."""
@@ -123,7 +144,7 @@ def _sentence(kind: type[BaseModel], problem: Any, where: str) -> SpecError:
     context, got = problem.get("ctx", {}), problem.get("input")
     match problem["type"]:
         case "perfmodel":
-            return SpecError(place, context["rule"], repr(context["got"]), context.get("nearest"))
+            return SpecError(place, context["rule"], context["got"], context.get("nearest"))
         case "extra_forbidden":
             known = _fields_at(kind, location[:-1])
             return SpecError(
@@ -136,9 +157,9 @@ def _sentence(kind: type[BaseModel], problem: Any, where: str) -> SpecError:
             return SpecError(place, "must be given", "nothing")
         case "literal_error" | "enum":
             choices = [part.strip(" '") for part in str(context["expected"]).replace(" or ", ",").split(",")]
-            return SpecError(place, "must be one of " + ", ".join(choices), repr(got), nearest(str(got), choices))
+            return SpecError(place, "must be one of " + ", ".join(choices), shown(got), nearest(shown(got).strip("'"), choices))
         case _:
-            return SpecError(place, problem["msg"][:1].lower() + problem["msg"][1:], repr(got))
+            return SpecError(place, problem["msg"][:1].lower() + problem["msg"][1:], shown(got))
 
 
 def _fields_at(kind: Any, location: list[str | int]) -> list[str]:
@@ -167,7 +188,8 @@ def within(field: FieldInfo) -> Within | None:
 
 Bytes = Annotated[float, Within("B")]
 PositiveBytes = Annotated[float, Within("B", above=True)]
-Bandwidth = Annotated[float, Within("B/s", above=True)]
+Limit = Annotated[float, Within("B", above=True, infinite=True)]
+Bandwidth = Annotated[float, Within("B/s", above=True, infinite=True)]
 Seconds = Annotated[float, Within("s")]
 SecondsPerNode = Annotated[float, Within("s/node")]
 SecondsPerEdge = Annotated[float, Within("s/edge")]

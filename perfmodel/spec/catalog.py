@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from perfmodel.errors import SpecError, nearest
+from perfmodel.errors import SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, build
 from perfmodel.spec.graph import Graph
 from perfmodel.spec.hardware import Device, Link
@@ -72,30 +72,35 @@ class Reader:
         """Return the full table of a reference: read, references within it resolved, profiles laid over."""
         if isinstance(reference, str):
             table, entry = self._file(kind, reference, where)
+        elif not isinstance(reference, Mapping):
+            raise SpecError(where, f"must be a name of the catalog's {kind}, a TOML file or a table", shown(reference))
         elif "use" in reference:
+            used = reference["use"]
+            if not isinstance(used, str):
+                raise SpecError(f"{where}: use", f"must be a name of the catalog's {kind} or a TOML file", shown(used))
             changes = {key: value for key, value in reference.items() if key != "use"}
-            table, entry = self.table(kind, str(reference["use"]), where), ""
-            return merged(table, changes)
+            return merged(self.table(kind, used, where), changes)
         else:
             table, entry = dict(reference), ""
         for field, target in REFERENCES.get(kind, {}).items():
             inner = table.get(field)
             if isinstance(inner, (str, Mapping)):
                 table[field] = self.table(target, inner, f"{where}: {field}")
-        return self._calibrated(table, entry or f"{kind}/{table.get('name', '')}")
+        name = table.get("name")
+        return self._calibrated(table, entry or f"{kind}/{name if isinstance(name, str) else ''}")
 
     def _file(self, kind: str, reference: str, where: str) -> tuple[dict[str, Any], str]:
         folded = {name.casefold(): name for name in names(kind)}
         name = folded.get(reference.casefold())
         if name is not None:
             path, entry = DATA / kind / f"{name}.toml", f"{kind}/{name}"
-        elif reference.endswith(".toml") or "/" in reference or pathlib.Path(reference).exists():
+        elif reference.endswith(".toml") or "/" in reference or _exists(reference):
             path, entry = pathlib.Path(reference), ""
         else:
             raise SpecError(
                 where,
                 f"must be one of the {kind} of the catalog or a TOML file",
-                repr(reference),
+                shown(reference),
                 nearest(reference, names(kind)),
             )
         content = read_bytes(path)
@@ -103,17 +108,17 @@ class Reader:
         return parse_toml(content, str(path)), entry
 
     def _calibrated(self, table: dict[str, Any], entry: str) -> dict[str, Any]:
-        own = table.get("profile")
-        profiles = [] if own is None else [self._profile(str(own))]
+        own, given = table.get("profile"), table.get("sources", {})
+        profiles = [self._profile(own)] if isinstance(own, str) else []
         if self._override is not None:
             profiles.append(self._override)
         for profile in profiles:
             fields = profile.overlay(entry)
             for field, value in fields.items():
                 table = merged(table, nested(field, value))
-            if fields:
+            if fields and isinstance(given, Mapping):
                 sources = {field: f"calibrated: profile {profile.name}" for field in fields}
-                table["sources"] = {**table.get("sources", {}), **sources}
+                table["sources"] = {**table["sources"], **sources} if "sources" in table else sources
         return table
 
     def _profile(self, name: str) -> Profile:
@@ -137,20 +142,30 @@ def load(kind: str, reference: str | Mapping[str, Any]) -> NamedSpec:
 
 def read_bytes(path: pathlib.Path) -> bytes:
     """Read a spec file whole, or say why not."""
-    where = str(path)
-    if not path.exists():
-        parent = path.parent if path.parent.is_dir() else pathlib.Path()
+    where = shown(str(path)).strip("'")
+    if not _exists(path):
+        parent = path.parent if _exists(path.parent) else pathlib.Path()
         candidates = [other.name for other in parent.glob("*.toml")]
         close = nearest(path.name, candidates) if candidates else None
         raise SpecError(where, "must be a file that exists", "no such file", close)
     if path.is_dir():
         raise SpecError(where, "must be a file", "a directory")
     try:
-        if path.stat().st_size > _LARGEST_SPEC:
-            raise SpecError(where, "must be a TOML file of at most 64 MiB", f"{path.stat().st_size} bytes")
-        return path.read_bytes()
+        with path.open("rb") as file:  # not the size that the file system tells: a pipe has none, a device no end
+            content = file.read(_LARGEST_SPEC + 1)
     except OSError as error:
         raise SpecError(where, "must be readable", error.strerror) from None
+    if len(content) > _LARGEST_SPEC:
+        raise SpecError(where, "must be a TOML file of at most 64 MiB", "a larger one")
+    return content
+
+
+def _exists(path: str | pathlib.Path) -> bool:
+    """Return whether there is such a path; no where a path can't be called that."""
+    try:
+        return pathlib.Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def parse_toml(content: bytes, where: str) -> dict[str, Any]:
@@ -164,6 +179,8 @@ def parse_toml(content: bytes, where: str) -> dict[str, Any]:
         raise SpecError(where, "must be TOML text", "binary data") from None
     except tomllib.TOMLDecodeError as error:
         raise SpecError(where, "must be valid TOML", str(error)) from None
+    except RecursionError:
+        raise SpecError(where, "must be valid TOML", "brackets nested too deeply") from None
 
 
 def merged(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,9 +212,9 @@ def kind_of(reference: str, kinds: tuple[str, ...], where: str) -> str:
         if reference.casefold() in (name.casefold() for name in names(kind)):
             return kind
     path = pathlib.Path(reference)
-    if reference.endswith(".toml") or path.exists():
+    if reference.endswith(".toml") or _exists(path):
         table = parse_toml(read_bytes(path), reference)
         scores = {kind: len(table.keys() & KINDS[kind].model_fields.keys()) for kind in kinds}
         return max(scores, key=lambda kind: scores[kind])
     known = [name for kind in kinds for name in names(kind)]
-    raise SpecError(where, f"must be one of the {' or '.join(kinds)} of the catalog or a TOML file", repr(reference), nearest(reference, known))
+    raise SpecError(where, f"must be one of the {' or '.join(kinds)} of the catalog or a TOML file", shown(reference), nearest(reference, known))

@@ -102,6 +102,8 @@ class Graph(NamedSpec):
         False where each edge is stored in both directions; edge counts are of directed edges either way.
     reach : tuple of float
         Measured correction for clustering, by hop: nodes that one seed's neighborhood can lead to [node/seed].
+    common_reach : float, optional
+        One reach for every hop after the first, where hops were not measured one by one [node/seed].
     """
 
     node_types: Mapping[str, NodeType]
@@ -109,6 +111,7 @@ class Graph(NamedSpec):
     feature_precision: Literal["fp32", "fp16", "bf16", "fp8", "int8", "int4"] = "fp32"
     directed: bool = False
     reach: tuple[Annotated[float, Within("", above=True)], ...] = ()
+    common_reach: Annotated[float, Within("", above=True)] | None = None
     profile: str | None = None
 
     @model_validator(mode="after")
@@ -127,5 +130,12 @@ class Graph(NamedSpec):
                 if slot not in slots:
                     raise pydantic_error(
                         f"relations.{number}.{end}_slot must be a slot of {node_type}", slot, nearest(slot, slots)
+                    )
+                mean, known = relation.edges / found.nodes, found.degrees.get(slot)
+                if found.classes is None and known is not None and known.largest is not None and mean > known.largest:
+                    raise pydantic_error(
+                        f"relations.{number}.edges must make a mean degree of at most the largest, {known.largest:g}",
+                        f"{mean:g}",
+                        f"{known.largest * found.nodes:g} edges",
                     )
         return self

@@ -9,6 +9,7 @@ from perfmodel.spec._base import (
     Bytes,
     Count,
     Efficiency,
+    Limit,
     NamedSpec,
     Number,
     PositiveBytes,
@@ -31,7 +32,13 @@ class SamplingRates(Spec):
     time_per_call: Seconds = 0.0
     time_per_expanded_node: SecondsPerNode = 0.0
     time_per_edge: SecondsPerEdge | None = None
+    time_per_fresh_edge: SecondsPerEdge = 0.0
     time_per_node: SecondsPerNode | None = None
+    time_per_miss: SecondsPerNode = 0.0
+    array_entry: Annotated[float, Within("B/node")] = 8.0
+    array_nodes: Annotated[float, Within("node")] = 1e6
+    hash_slot: Annotated[float, Within("B/node")] = 34.0
+    edge_entry: Annotated[float, Within("B/edge", above=True)] = 8.0
     gather_bandwidth: Bandwidth = INFINITE
     serial_share: Share = 0.0
     contention: Share = 0.0
@@ -52,6 +59,8 @@ class Device(NamedSpec):
     memory_bandwidth: Bandwidth
     runtime_memory: Bytes = 0.0
     cores: Count = 1.0
+    cache: Bytes = 0.0
+    heap_limit: Bytes = 33554432.0
     copy_bandwidth: Bandwidth = INFINITE
     sampling: SamplingRates = SamplingRates()
     quantization: QuantizationRates = QuantizationRates()
@@ -75,7 +84,6 @@ class Conversion(Spec):
 class Regrowth(Spec):
     """How fast a buffer that grows chunk by chunk copies what it holds."""
 
-    heap_limit: Annotated[float, Within("B", high=1e18)]
     heap_bandwidth: Annotated[float, Within("B/s", high=1e18, above=True)]
     fresh_bandwidth: Annotated[float, Within("B/s", high=1e18, above=True)]
 
@@ -89,8 +97,9 @@ class Link(NamedSpec):
     time_per_chunk: Seconds = 0.0
     time_per_acknowledgement: Seconds = 0.0
     time_per_packet: Seconds = 0.0
+    fault_time: SecondsPerByte = 0.0
     conversion: Conversion = Conversion()
-    max_chunk: PositiveBytes = INFINITE
+    max_chunk: Limit = INFINITE
     aggregation: Literal["preallocated", "regrown"] = "preallocated"
     regrowth: Regrowth | None = None
     energy_per_byte: Annotated[float, Within("J/B")] | None = None

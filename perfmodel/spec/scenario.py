@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from perfmodel.errors import SpecError, nearest
+from perfmodel.errors import SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, Spec, build
 from perfmodel.spec.catalog import REFERENCES, Reader, merged, nested
 from perfmodel.spec.plan import Plan
@@ -121,6 +121,8 @@ def load_scenario(
     >>> scenario.plan.transfer.chunk
     524288.0
     """
+    if changes is not None and not isinstance(changes, Mapping):
+        raise SpecError("changes", "must be a mapping of dotted key to value", shown(changes))
     own = Reader()
     override = None if profile is None else build(Profile, own.table("profiles", profile, "profile"), "profile")
     reader = Reader(override)
@@ -152,6 +154,8 @@ def _scenario(
 
 def _changed(tables: dict[str, Any], key: str, value: object, reader: Reader) -> dict[str, Any]:
     """Lay one dotted change over the tables; a device or link may be changed by name."""
+    if not isinstance(key, str):
+        raise SpecError("--set", "must have dotted keys such as plan.transfer.chunk", shown(key))
     parts = key.split(".")
     if parts[0] not in _PARTS or len(parts) < 2:
         raise SpecError(f"--set {key}", "must start with workload., system. or plan.", key, nearest(parts[0], _PARTS))

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from perfmodel.errors import shown
 from perfmodel.spec._base import (
     Count,
     NamedSpec,
@@ -33,7 +34,7 @@ def _fanout(value: object) -> object:
 
 def _keeps_or_draws(neighbors: object) -> object:
     if isinstance(neighbors, bool) or not isinstance(neighbors, int):
-        raise pydantic_error("must be a whole number of neighbors", str(neighbors), "10")
+        raise pydantic_error("must be a whole number of neighbors", shown(neighbors), "10")
     if neighbors < -1 or neighbors == 0:
         raise pydantic_error(
             "must be at least 1, or -1 to keep all neighbors", str(neighbors), "-1" if neighbors else "1"

@@ -35,6 +35,7 @@ class Protocol:
     heap_limit: float = 0.0
     heap_bandwidth: float = math.inf
     fresh_bandwidth: float = math.inf
+    fault_time: float = 0.0
     nodes: int = 1
 
 
@@ -62,7 +63,8 @@ def _all(environment: simpy.Environment, protocol: Protocol, tensors: Sequence[f
 
 
 def _tensor(environment: simpy.Environment, protocol: Protocol, cut: list[float]) -> Generator:
-    receiver = Receiver(protocol, [environment.event() for _ in range(len(cut) + 1)])
+    fresh = not protocol.regrown and sum(cut) > protocol.heap_limit
+    receiver = Receiver(protocol, fresh, [environment.event() for _ in range(len(cut) + 1)])
     receiver.turns[0].succeed()
     numbered = list(enumerate(cut))
     shares = [numbered[node :: protocol.nodes] for node in range(protocol.nodes)]
@@ -107,12 +109,12 @@ def _flight(
 class Receiver:
     """The receiver's one thread: ``turns[i]`` fires when it is free for chunk ``i``."""
 
-    def __init__(self, protocol: Protocol, turns: list[simpy.Event]) -> None:
-        self.protocol, self.turns, self.held = protocol, turns, 0.0
+    def __init__(self, protocol: Protocol, fresh: bool, turns: list[simpy.Event]) -> None:
+        self.protocol, self.fresh, self.turns, self.held = protocol, fresh, turns, 0.0
 
     def take(self, size: float) -> float:
         """Return how long the next chunk takes."""
-        protocol, again = self.protocol, 0.0
+        protocol, again = self.protocol, size * self.protocol.fault_time if self.fresh else 0.0
         if protocol.regrown:
             in_heap = self.held + protocol.chunk <= protocol.heap_limit  # the buffer grows by a whole chunk
             again = self.held / (protocol.heap_bandwidth if in_heap else protocol.fresh_bandwidth)

@@ -1,0 +1,5 @@
+"""``python -m perfmodel``."""
+
+from perfmodel.cli.main import main
+
+main()

@@ -1,0 +1,217 @@
+"""Where a regime begins and ends: its condition solved for the numbers that a user can turn.
+
+A condition is scanned along each number, rounding left out (``ceil(x)`` taken as ``x``). Where it flips, the relation
+that flips it is an equality, free of maxima and cases on that spot, and sympy solves it in closed form where it is of
+first or second degree.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+from sympy.core.relational import Relational
+
+from perfmodel.model.branches import Branch, Point
+
+Array = NDArray[np.float64]
+
+_SMALLEST: Final = 1e-15
+_LARGEST: Final = 1e18
+_SCAN: Final = 512
+_NEAR: Final = 1e3  # how many times up and down the scan is dense
+_CLOSE: Final = 1e-6  # relative distance between the closed form and the flip that was found
+
+
+@dataclasses.dataclass(frozen=True)
+class Threshold:
+    """Where a condition flips along one number, everything else as it is.
+
+    Attributes
+    ----------
+    name : str
+        Of the number, in formulas.
+    value : float
+    holds : str
+        On which side the condition holds: ``above`` or ``below``.
+    formula : sympy.Expr or None
+        The value in closed form, without what is zero or infinite now; None where it was only found by scanning.
+    """
+
+    name: str
+    value: float
+    holds: str
+    formula: sympy.Expr | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Chain:
+    """Formulas in order, each using the results of those before it, with the numbers that are given.
+
+    Attributes
+    ----------
+    formulas : sequence of (result, expression)
+    numbers : mapping of name to float
+        Of every name that isn't a result.
+    """
+
+    formulas: Sequence[tuple[str, sympy.Expr]]
+    numbers: Mapping[str, float]
+
+    def at(self, name: str, values: Any, rounded: bool = False) -> dict[str, Any]:
+        """Return all numbers, results included, with other values for one of them."""
+        numbers: dict[str, Any] = {**self.numbers, name: values}
+        for result, expression in self.formulas:
+            numbers[result] = Point(numbers, rounded).value(expression)
+        return numbers
+
+    def depends(self, name: str) -> set[str]:
+        """Return the results that change with a number."""
+        found: set[str] = set()
+        for result, expression in self.formulas:
+            if {symbol.name for symbol in expression.free_symbols} & {name, *found}:
+                found.add(result)
+        return found
+
+    def branch(self, expression: sympy.Basic, name: str, value: float) -> sympy.Expr:
+        """Return the branch of an expression that is active at a value of one number, over given numbers alone.
+
+        Results that don't change with the number stay as they are, rounding is left out, and so is what is zero or
+        infinite.
+        """
+        numbers = self.at(name, value)
+        active = Branch(numbers, rounded=False)
+        whole = active.of(expression)
+        for result, formula in reversed(self.formulas):
+            if result in self.depends(name):
+                whole = whole.xreplace({_symbol_in(whole, result): active.of(formula)})
+        return without_extremes(whole, {key: number for key, number in numbers.items() if key != name})
+
+
+def _symbol_in(expression: sympy.Basic, name: str) -> sympy.Symbol:
+    return next((symbol for symbol in expression.free_symbols if symbol.name == name), sympy.Symbol(name))
+
+
+def without_extremes(expression: sympy.Expr, numbers: Mapping[str, float]) -> sympy.Expr:
+    """Return an expression with what is zero or infinite left out.
+
+    Examples
+    --------
+    >>> size, rate, header = sympy.symbols("size rate header")
+    >>> without_extremes((size + header) / rate, {"size": 1.0, "rate": 2.0, "header": 0.0})
+    size/rate
+    """
+    rule = {}
+    for symbol in expression.free_symbols:
+        number = numbers.get(symbol.name, 1.0)
+        if number == 0 or np.isinf(number):
+            rule[symbol] = sympy.Integer(0) if number == 0 else sympy.oo
+    shorter = expression.subs(rule)
+    return expression if shorter.has(sympy.nan, sympy.oo, sympy.zoo) else shorter
+
+
+def thresholds(relation: sympy.Basic, chain: Chain, name: str, low: float, high: float) -> list[Threshold]:
+    """Return where a condition flips along one number.
+
+    Parameters
+    ----------
+    relation : sympy.Basic
+    chain : Chain
+        What the relation's names are worth.
+    name : str
+        The number that is turned.
+    low, high : float
+        What it may be.
+    """
+    found = []
+    for below, above in _flips(relation, chain, name, low, high):
+        middle = float(np.sqrt(below * above))
+        formula = _closed_form(relation, chain, name, (below, above))
+        value = middle if formula is None else float(Point(chain.at(name, middle)).value(formula))
+        holds = "above" if Point(chain.at(name, above), rounded=False).value(relation) else "below"
+        found.append(Threshold(name, value, holds, formula))
+    return found
+
+
+def _flips(relation: sympy.Basic, chain: Chain, name: str, low: float, high: float) -> Iterator[tuple[float, float]]:
+    """Yield the narrow intervals within which the condition flips."""
+    low, high = max(low, _SMALLEST), min(high, _LARGEST)
+    now = chain.numbers[name]
+    dense = np.geomspace(now / _NEAR, now * _NEAR, _SCAN) if now > 0 and np.isfinite(now) else np.array([])
+    grid = np.union1d(np.geomspace(low, high, _SCAN), dense[(dense >= low) & (dense <= high)])
+    for start in _changes(_truth(relation, chain, name, grid)):
+        below, above = grid[start], grid[start + 1]
+        for _ in range(5):
+            finer = np.geomspace(below, above, 64)
+            inner = _changes(_truth(relation, chain, name, finer))
+            below, above = finer[inner[0]], finer[inner[0] + 1]
+        yield float(below), float(above)
+
+
+def _truth(relation: sympy.Basic, chain: Chain, name: str, values: Array) -> NDArray[np.bool_]:
+    truth = Point(chain.at(name, values), rounded=False).value(relation)
+    return np.broadcast_to(np.asarray(truth, bool), values.shape)
+
+
+def _changes(truth: NDArray[np.bool_]) -> NDArray[np.intp]:
+    return np.flatnonzero(truth[1:] != truth[:-1])
+
+
+def _closed_form(relation: sympy.Basic, chain: Chain, name: str, flip: tuple[float, float]) -> sympy.Expr | None:
+    """Solve the relation that flips for the number, on either side's active branch."""
+    sides = [Point(chain.at(name, value), rounded=False) for value in flip]
+    for atom in sorted(relation.atoms(Relational), key=str):
+        if bool(sides[0].value(atom)) == bool(sides[1].value(atom)):
+            continue
+        for value in flip:
+            found = solved(chain.branch(atom.lhs - atom.rhs, name, value), chain, name, value)
+            if found is not None:
+                return found
+    return None
+
+
+def solved(expression: sympy.Expr, chain: Chain, name: str, close_to: float) -> sympy.Expr | None:
+    """Return the closed form of the zero of an expression near a value, None where there is none.
+
+    Examples
+    --------
+    >>> x, a = sympy.symbols("x a", positive=True)
+    >>> solved(a / x - x / 4, Chain([], {"x": 1.0, "a": 9.0}), "x", 6.0)
+    2*sqrt(a)
+    """
+    unknown = _symbol_in(expression, name)
+    numerator = sympy.fraction(sympy.together(expression))[0]
+    try:
+        polynomial = sympy.Poly(numerator, unknown)
+    except sympy.PolynomialError:
+        return None
+    for factor in _factors(polynomial):
+        for root in _roots(factor):
+            value = complex(Point(chain.at(name, close_to)).value(root))
+            if abs(value - close_to) <= _CLOSE * abs(close_to):
+                return root
+    return None
+
+
+def _factors(polynomial: sympy.Poly) -> list[sympy.Poly]:
+    """Return the polynomial, or its factors where its degree is above two."""
+    if polynomial.degree() <= 2:
+        return [polynomial]
+    return [factor for factor, _ in sympy.factor_list(polynomial)[1]]
+
+
+def _roots(polynomial: sympy.Poly) -> list[sympy.Expr]:
+    if polynomial.degree() == 1:
+        slope, constant = polynomial.all_coeffs()
+        return [sympy.factor_terms(sympy.cancel(-constant / slope))]
+    if polynomial.degree() != 2:
+        return []
+    square, slope, constant = (sympy.factor_terms(part) for part in polynomial.all_coeffs())
+    if slope == 0:
+        return [sympy.sqrt(sympy.cancel(-constant / square))]
+    inner = sympy.sqrt(slope**2 - 4 * square * constant)
+    return [(-slope + sign * inner) / (2 * square) for sign in (1, -1)]

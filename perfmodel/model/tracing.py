@@ -1,0 +1,168 @@
+"""A run of the model that keeps its steps: every call of a phase with its numbers, and the slopes of all results.
+
+The bound model runs as ever; its numbers carry how they change with each key of the scenario. A phase's slopes are the
+exact derivatives of its formula, and whatever happens between phases (sums over tensors, the overlap policy) passes
+them on.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from perfmodel.model.bound import Bound, BoundStep, Outcome
+from perfmodel.model.branches import slopes
+from perfmodel.model.compile import CompiledPhase
+from perfmodel.phases._base import Phase, all_phases
+
+
+class Traced:
+    """A number that knows its slope by each key of the scenario."""
+
+    __slots__ = ("slopes", "value")
+
+    def __init__(self, value: float, slopes: Mapping[str, float] | None = None) -> None:
+        self.value, self.slopes = float(value), dict(slopes or {})
+
+    def __add__(self, other: Any) -> Traced:
+        return combined(self.value + _value(other), (self, 1.0), (other, 1.0))
+
+    def __sub__(self, other: Any) -> Traced:
+        return combined(self.value - _value(other), (self, 1.0), (other, -1.0))
+
+    def __rsub__(self, other: Any) -> Traced:
+        return combined(_value(other) - self.value, (self, -1.0), (other, 1.0))
+
+    def __mul__(self, other: Any) -> Traced:
+        return combined(self.value * _value(other), (self, _value(other)), (other, self.value))
+
+    def __truediv__(self, other: Any) -> Traced:
+        below = _value(other)
+        return combined(self.value / below, (self, 1.0 / below), (other, -self.value / below**2))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Take part in numpy's elementwise arithmetic."""
+        first, second = (each if isinstance(each, Traced) else Traced(each) for each in inputs)
+        if ufunc is np.maximum:
+            return first if first.value >= second.value else second
+        if ufunc is np.minimum:
+            return first if first.value <= second.value else second
+        operation = _OPERATIONS.get(ufunc)
+        return NotImplemented if operation is None else operation(first, second)
+
+
+_OPERATIONS: Mapping[np.ufunc, Callable[[Traced, Traced], Traced]] = {
+    np.add: Traced.__add__,
+    np.subtract: Traced.__sub__,
+    np.multiply: Traced.__mul__,
+    np.true_divide: Traced.__truediv__,
+}
+
+
+def _value(number: Any) -> float:
+    return number.value if isinstance(number, Traced) else float(number)
+
+
+def combined(value: float, *parts: tuple[Any, float]) -> Traced:
+    """Return a value whose slope adds up its parts' slopes, each times its factor."""
+    total: dict[str, float] = {}
+    for part, factor in parts:
+        if isinstance(part, Traced) and factor:
+            for key, slope in part.slopes.items():
+                total[key] = total.get(key, 0.0) + factor * slope
+    return Traced(value, total)
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """One call of a phase.
+
+    Attributes
+    ----------
+    phase : Phase
+    part, item : int
+        Which part of the step, and which of its items.
+    item_name : str
+        The tensor, node type or relation; empty where there are none to tell apart.
+    numbers : mapping of argument to float
+    keys : mapping of argument to dotted key; empty for results of other phases
+    result : float
+    """
+
+    phase: Phase
+    part: int
+    item: int
+    item_name: str
+    numbers: Mapping[str, float]
+    keys: Mapping[str, str]
+    result: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    """A traced run.
+
+    Attributes
+    ----------
+    bound : Bound
+    outcome : Outcome
+        Its numbers are ``Traced``.
+    records : mapping of (kind, step name) to list of Record
+        ``kind`` is ``step`` or ``memory``; in the order of the calls.
+    """
+
+    bound: Bound
+    outcome: Outcome
+    records: Mapping[tuple[str, str], list[Record]]
+
+
+def trace(bound: Bound) -> Trace:
+    """Run a bound scenario and keep what its phases did."""
+    records: dict[tuple[str, str], list[Record]] = {}
+    traced = copy.copy(bound)
+    traced.steps = tuple(_step(step, records.setdefault(("step", step.step.name), [])) for step in bound.steps)
+    traced.memory_steps = tuple(
+        _step(step, records.setdefault(("memory", step.step.name), [])) for step in bound.memory_steps
+    )
+    outcome = traced.run({key: Traced(value, {key: 1.0}) for key, value in bound.values.items()})
+    return Trace(bound, outcome, records)
+
+
+def _step(step: BoundStep, log: list[Record]) -> BoundStep:
+    """Return a step whose calls write to the log."""
+    parts = []
+    for number, part in enumerate(step.parts):
+        chains = []
+        for position, chain in enumerate(part.chains):
+            name = part.items[position].name if part.items else ""
+            calls = []
+            for call in chain:
+                keys = {argument.name: argument.key for argument in call.arguments}
+                place = (number, position, name)
+                calls.append(dataclasses.replace(call, phase=_logged(call.phase, keys, place, log)))
+            chains.append(tuple(calls))
+        parts.append(dataclasses.replace(part, chains=tuple(chains)))
+    return dataclasses.replace(step, parts=tuple(parts))
+
+
+def _logged(
+    compiled: CompiledPhase, keys: Mapping[str, str], place: tuple[int, int, str], log: list[Record]
+) -> CompiledPhase:
+    phase = all_phases()[compiled.name]
+
+    def function(*arguments: Any) -> Traced:
+        given = dict(zip(compiled.arguments, arguments, strict=True))
+        numbers = {name: _value(number) for name, number in given.items()}
+        with np.errstate(all="ignore"):
+            result = float(compiled.function(*numbers.values()))
+        log.append(Record(phase, *place, numbers, keys, result))
+        parts = ((given[name], slope) for name, slope in slopes(phase.expression, numbers).items())
+        return combined(result, *parts)
+
+    return dataclasses.replace(compiled, function=function)
