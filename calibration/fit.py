@@ -16,7 +16,7 @@ from scipy import optimize, stats
 
 Array = NDArray[np.float64]
 
-_STEP = 1e-2  # relative, of a log: chunks are counted in whole ones, so that smaller steps see jumps
+_STEP = (1e-2,)  # relative, of a log: chunks are counted in whole ones, so that smaller steps see jumps
 _WIDE_STEP = 0.03  # of a log, for the covariance: about the width over which a constant is known
 
 
@@ -69,8 +69,7 @@ class Fit:
         degrees = max(self.residuals.size - self.values.size, 1)
         reach = float(stats.t.ppf((1 + level) / 2, degrees)) * np.sqrt(np.diag(self.covariance))
         return [
-            (float(value * np.exp(-r)), float(value * np.exp(r)))
-            for value, r in zip(self.values, reach, strict=True)
+            (float(value * np.exp(-r)), float(value * np.exp(r))) for value, r in zip(self.values, reach, strict=True)
         ]
 
 
@@ -110,13 +109,15 @@ def fit(
     def weighted(logs: Array) -> Array:
         return np.asarray(np.log(predicted(np.exp(logs)) / measured) / error)
 
-    found = optimize.least_squares(weighted, start, bounds=(low, high), x_scale="jac", jac="3-point", diff_step=_STEP)
+    found = optimize.least_squares(
+        weighted, start, bounds=(low, high), x_scale="jac", jac="3-point", diff_step=_STEP * start.size
+    )
     left = weighted(found.x)
     degrees = max(left.size - start.size, 1)
     scale = max(float((left**2).sum()) / degrees, 1e-300)
     slopes = np.column_stack([_slope(weighted, found.x, index) for index in range(start.size)])
     covariance = scale * np.linalg.pinv(slopes.T @ slopes, rcond=1e-10, hermitian=True)
-    return Fit(np.exp(found.x), covariance, left * error, float(found.cost))
+    return Fit(np.exp(found.x), np.asarray(covariance, dtype=np.float64), left * error, float(found.cost))
 
 
 def _slope(function: Callable[[Array], Array], where: Array, index: int) -> Array:

@@ -64,7 +64,10 @@ def shown(got: object) -> str:
     >>> shown("8 GB"), len(shown("x" * 1000)) < 130
     ("'8 GB'", True)
     """
-    return _REPR.repr(got)
+    try:
+        return _REPR.repr(got)
+    except ValueError:  # a whole number of thousands of digits
+        return f"a very long {type(got).__name__}"
 
 
 def _short(got: object, most: int = 120) -> str:
@@ -88,7 +91,9 @@ def nearest(name: str, choices: Iterable[str]) -> str | None:
     """
     options = sorted(choices)
     folded = {option.casefold(): option for option in options}
-    found = difflib.get_close_matches(name[:100].casefold(), list(folded), n=1, cutoff=0.5)
+    wanted = name[:100].casefold()
+    begun = [option for option in folded if len(wanted) > 2 and option.startswith(wanted)]
+    found = sorted(begun, key=len) or difflib.get_close_matches(wanted, list(folded), n=1, cutoff=0.5)
     if found:
         return folded[found[0]]
     return " | ".join(options) if 0 < len(options) <= 12 else None

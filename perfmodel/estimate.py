@@ -321,5 +321,3 @@ def _domain_warnings(bound: Bound) -> list[str]:
                 if known and not bool(np.all(holds(*[bound.values[keys[name]] for name in names]))):
                     found.append(f"{step.step.name}: {meaning}")
     return sorted(set(found))
-
-

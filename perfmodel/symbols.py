@@ -1,9 +1,9 @@
 """The nomenclature: every quantity once, with its unit, its meaning and the spec key it comes from.
 
 A phase is written over these names. ``key`` says where the number is found in a scenario; ``{where}`` stands for the
-role of the device that runs the phase (``memory_node``, ``compute_node``, ``gpu``), ``{batch}`` for the mini-batch that
-it works on (``batch`` or ``neighborhood``), ``{item}`` for the tensor, node type or relation at hand and ``{kind}`` for a tensor's kind. A quantity without a key is the result
-of another phase.
+role of the device that runs the phase (``memory_node``, ``compute_node``, ``gpu``), ``{batch}`` for the mini-batch that it
+works on (``batch``, ``neighborhood``, ``frontier``), ``{item}`` for the tensor, node type or relation at hand and
+``{kind}`` for a tensor's kind. A quantity without a key is the result of another phase.
 """
 
 from __future__ import annotations
@@ -75,12 +75,16 @@ _ALL: Final = (
         "time_per_edge", "s/edge", "drawing one edge and renaming its ends", "system.{where}.sampling.time_per_edge"
     ),
     Quantity(
-        "time_per_fresh_edge", "s/edge", "growing the edge arrays by one edge into freshly mapped pages",
+        "time_per_fresh_edge",
+        "s/edge",
+        "growing the edge arrays by one edge into freshly mapped pages",
         "system.{where}.sampling.time_per_fresh_edge",
     ),
     Quantity("time_per_node", "s/node", "adding one node to the mini-batch", "system.{where}.sampling.time_per_node"),
     Quantity(
-        "time_per_miss", "s/node", "reaching the renaming table's entry of one node in memory",
+        "time_per_miss",
+        "s/node",
+        "reaching the renaming table's entry of one node in memory",
         "system.{where}.sampling.time_per_miss",
     ),
     Quantity("array_entry", "B/node", "renaming table kept as an array", "system.{where}.sampling.array_entry"),
@@ -122,7 +126,9 @@ _ALL: Final = (
     ),
     Quantity("aggregation_time", "s", "gathering a tensor's chunks in the receiver's memory"),
     Quantity(
-        "receiver_heap_limit", "B", "buffer size up to which the receiver reuses heap pages",
+        "receiver_heap_limit",
+        "B",
+        "buffer size up to which the receiver reuses heap pages",
         "system.compute_node.heap_limit",
     ),
     Quantity("fault_time", "s/B", "first touch of a freshly mapped buffer", "system.link.fault_time"),
@@ -138,10 +144,17 @@ _ALL: Final = (
     Quantity("index_width", "B", "bytes of a node id", "plan.index_width"),
     Quantity("offset_width", "B", "bytes of a position in an edge array", "plan.offset_width"),
     Quantity("drawn_bytes", "B", "tensors of the mini-batch at the stored precision", "{batch}.stored_bytes"),
-    Quantity("replicated_share", "", "share of the sampler's graph that each worker copies", "plan.loader.replicated_share"),
+    Quantity(
+        "replicated_share", "", "share of the sampler's graph that each worker copies", "plan.loader.replicated_share"
+    ),
     Quantity("prefetched", "", "mini-batches that each worker holds ready", "plan.loader.prefetched"),
     Quantity("runtime_bytes", "B", "operating system, interpreter and libraries", "system.{where}.runtime_memory"),
-    Quantity("feature_copies", "", "copies of all features alive at the peak of preprocessing", "plan.preprocessing.feature_copies"),
+    Quantity(
+        "feature_copies",
+        "",
+        "copies of all features alive at the peak of preprocessing",
+        "plan.preprocessing.feature_copies",
+    ),
     Quantity("edge_copies", "", "edge lists alive at the peak of preprocessing", "plan.preprocessing.edge_copies"),
     Quantity("graph_memory", "B", "the graph as the sampler keeps it"),
     Quantity("saved_bytes", "B", "activations kept for the backward pass", "training.saved_bytes"),

@@ -54,7 +54,8 @@ def constants() -> list[Constant]:
 def drawn(values: Array) -> Array:
     """Return the expected counts under some spreads: nodes by type, then edges by relation."""
     changes = {
-        f"workload.graph.{constant.fields[0]}": float(value) for constant, value in zip(constants(), values, strict=True)
+        f"workload.graph.{constant.fields[0]}": float(value)
+        for constant, value in zip(constants(), values, strict=True)
     }
     scenario = load_scenario("ogbn-mag", "lgnnic-local", changes={**changes, "workload.sampling.batch": BATCH})
     batch = expected_batch(scenario.workload, FANOUT)

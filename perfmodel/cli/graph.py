@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.command("graph")
 @click.argument("file")
 @click.option("--batch", default="1024", metavar="N", help="Seeds per mini-batch [default: 1024].")
-@click.option("--fanout", default="15,10,5", metavar="K,K,..", help="Neighbors per hop, -1 keeps all [default: 15,10,5].")
+@click.option(
+    "--fanout", default="15,10,5", metavar="K,K,..", help="Neighbors per hop, -1 keeps all [default: 15,10,5]."
+)
 @click.option("--semantics", default="pyg", metavar="pyg|dgl", help="Whose sampler [default: pyg].")
 @click.option("--symmetrize", is_flag=True, help="Add the reverse of every edge.")
 @click.option("--features", default="100", metavar="N", help="Elements of a feature row, for --out [default: 100].")

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 import perfmodel
-from perfmodel.cli.output import write_json, write_table
 from perfmodel.cli.options import json_option
+from perfmodel.cli.output import write_json, write_table
 from perfmodel.errors import SpecError, nearest
 
 

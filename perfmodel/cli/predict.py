@@ -27,7 +27,7 @@ def command(
     against: str | None,
     as_json: bool,
 ) -> None:
-    """Predict the time of a mini-batch of WORKLOAD, where it goes, and how sure that is.
+    r"""Predict the time of a mini-batch of WORKLOAD, where it goes, and how sure that is.
 
     \b
     perfmodel predict ogbn-products --system lgnnic-doca-dma --against no-offload
@@ -79,7 +79,9 @@ def _write(estimate: Estimate) -> None:
     write_line(f"mini-batch: {estimate.nodes:,.0f} nodes, {estimate.edges:,.0f} edges; sent: {sizes}")
     for need in estimate.memory:
         share = need.need_bytes / need.capacity_bytes
-        write_line(f"memory of {need.where}: {render(need.need_bytes, 'B')} of {render(need.capacity_bytes, 'B')} ({share:.0%})")
+        write_line(
+            f"memory of {need.where}: {render(need.need_bytes, 'B')} of {render(need.capacity_bytes, 'B')} ({share:.0%})"
+        )
     if estimate.against is not None:
         other = estimate.against
         slow, fast = other.speedup_interval

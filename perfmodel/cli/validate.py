@@ -40,7 +40,7 @@ def command(context: click.Context, suite: str, table: str | None, profile: str 
 
 
 def _write(document: dict[str, Any]) -> None:
-    names = [name for name in document["columns"]]
+    names = list(document["columns"])
     rows = [
         [
             *[str(row[name]) for name in names],

@@ -8,6 +8,7 @@ import json
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfmodel.graph.degrees import degree_classes
 from perfmodel.graph.minibatch import MiniBatch, Seeds, expected_minibatch
@@ -87,7 +88,12 @@ class BatchQuantities:
 
     def items(self, each: str) -> tuple[Item, ...]:
         """Return the parts that a phase runs for: ``node_type``, ``relation`` or ``tensor``."""
-        return {"node_type": self.node_types, "relation": self.relations, "tensor": self.tensors}[each]
+        parts: dict[str, tuple[Item, ...]] = {
+            "node_type": self.node_types,
+            "relation": self.relations,
+            "tensor": self.tensors,
+        }
+        return parts[each]
 
 
 def degree_profile(graph: Graph) -> DegreeProfile:
@@ -142,11 +148,9 @@ def _classes(
 
 def _slot_classes(
     statistics: DegreeStatistics, mean: float, others: float, nodes: float
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     largest = statistics.largest if statistics.largest is not None else max(others, mean)
-    return degree_classes(  # type: ignore[return-value]
-        mean, statistics.cv, largest, statistics.edge_share_above_mean, statistics.classes, nodes
-    )
+    return degree_classes(mean, statistics.cv, largest, statistics.edge_share_above_mean, statistics.classes, nodes)
 
 
 def sampled_batch(workload: Workload) -> BatchQuantities:

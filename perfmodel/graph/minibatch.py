@@ -344,7 +344,7 @@ def seed_shares(classes: NodeClasses, seeds: Seeds) -> Array:
         return seeds.share
     if not seeds.degree_bias or (seeds.nodes >= classes.nodes and np.isfinite(seeds.nodes)):
         return classes.share
-    degree = np.sum([values for values in classes.degree.values()], axis=0)
+    degree = np.sum(list(classes.degree.values()), axis=0)
     weight = np.maximum(degree, 1e-12) ** seeds.degree_bias
     weight = weight / float(classes.share @ weight)
     share = seeds.nodes / classes.nodes

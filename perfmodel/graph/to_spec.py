@@ -68,7 +68,10 @@ def workload_table(
             "semantics": semantics,
             "seeds": {"node_type": first, "nodes": profile.node_types[first].nodes},
         },
-        "sources": {"*": "assumed: default of the graph command", "sampling.seeds": "assumed: all nodes train, uniformly"},
+        "sources": {
+            "*": "assumed: default of the graph command",
+            "sampling.seeds": "assumed: all nodes train, uniformly",
+        },
     }
 
 

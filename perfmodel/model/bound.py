@@ -314,7 +314,8 @@ def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, A
 def batch_values(name: str, batch: BatchQuantities) -> dict[str, float]:
     """Return a mini-batch's numbers by dotted key."""
     values = {f"{name}.{field}": value for field, value in batch.values().items()}
-    for item in (*batch.node_types, *batch.relations, *batch.tensors):
+    items: tuple[Item, ...] = (*batch.node_types, *batch.relations, *batch.tensors)
+    for item in items:
         for field, value in dataclasses.asdict(item).items():
             if isinstance(value, float):
                 values[f"{name}:{item.name}.{field}"] = value
@@ -326,7 +327,9 @@ def graph_values(graph: Graph, label_width: float) -> dict[str, float]:
     width, scale = PRECISIONS[graph.feature_precision]
     types = graph.node_types
     return {
-        "graph.feature_bytes": sum(t.nodes * (t.feature_dimension * width + scale) for t in types.values() if t.feature_dimension),
+        "graph.feature_bytes": sum(
+            t.nodes * (t.feature_dimension * width + scale) for t in types.values() if t.feature_dimension
+        ),
         "graph.label_bytes": label_width * max(t.nodes for t in types.values()),
         "graph.edges": sum(relation.edges for relation in graph.relations),
         "graph.targets": sum(types[relation.target].nodes + 1.0 for relation in graph.relations),

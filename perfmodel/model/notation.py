@@ -51,23 +51,30 @@ class Written:
     expressions: tuple[sympy.Basic, ...]
     definitions: tuple[Definition, ...]
 
-    def values(self, numbers: Mapping[str, float]) -> dict[str, Named]:
-        """Return what formulas show in place of names: of the phase's arguments, and of the parts that have names."""
-        found = {name: Named(value, NOMENCLATURE[name].unit) for name, value in numbers.items()}
+    @property
+    def ordered(self) -> list[tuple[str, sympy.Basic]]:
+        """Return names and formulas so that each uses only those before it."""
         formulas = {definition.name: definition.formula for definition in self.definitions}
+        found: dict[str, sympy.Basic] = {}
 
         def settle(name: str) -> None:
-            if name in found:
-                return
-            formula = formulas[name]
-            for symbol in formula.free_symbols:
-                settle(symbol.name)
-            value = Point({known: named.value for known, named in found.items()}).value(formula)
-            found[name] = Named(float(value), unit_of(formula, {known: named.unit for known, named in found.items()}))
+            if name in formulas and name not in found:
+                for inner in _known(formulas[name], formulas):
+                    settle(inner)
+                found[name] = formulas[name]
 
         for name in formulas:
             settle(name)
-        return found
+        return list(found.items())
+
+    def values(self, numbers: Mapping[str, float]) -> dict[str, Named]:
+        """Return what formulas show in place of names: of the phase's arguments, and of the parts that have names."""
+        units = {name: NOMENCLATURE[name].unit for name in numbers}
+        known = dict(numbers)
+        for name, formula in self.ordered:
+            known[name] = float(Point(known).value(formula))
+            units[name] = unit_of(formula, units)
+        return {name: Named(value, units[name]) for name, value in known.items()}
 
 
 class Notation:

@@ -174,7 +174,9 @@ def _closed_form(relation: sympy.Basic, chain: Chain, name: str, flip: tuple[flo
     return None
 
 
-def solved(expression: sympy.Expr, chain: Chain, name: str, close_to: float) -> sympy.Expr | None:
+def solved(
+    expression: sympy.Expr, chain: Chain, name: str, close_to: float, tolerance: float = _CLOSE
+) -> sympy.Expr | None:
     """Return the closed form of the zero of an expression near a value, None where there is none.
 
     Examples
@@ -192,7 +194,7 @@ def solved(expression: sympy.Expr, chain: Chain, name: str, close_to: float) -> 
     for factor in _factors(polynomial):
         for root in _roots(factor):
             value = complex(Point(chain.at(name, close_to)).value(root))
-            if abs(value - close_to) <= _CLOSE * abs(close_to):
+            if abs(value - close_to) <= tolerance * abs(close_to):
                 return root
     return None
 

@@ -50,7 +50,9 @@ def received(number: sympy.Expr) -> sympy.Expr:
 
 rounds = sympy.floor(before / devices)
 beside = before - rounds * devices
-acknowledged = rounds * pace + beside * receiver + sympy.floor(rounds / window) * sympy.Max(stall, 0) + sympy.Min(stall, 0)
+acknowledged = (
+    rounds * pace + beside * receiver + sympy.floor(rounds / window) * sympy.Max(stall, 0) + sympy.Min(stall, 0)
+)
 sent = last_sender + sympy.Max(rounds * sender, sympy.Piecewise((acknowledged, rounds >= window), (0, True)))
 arrived = last_wire + sympy.Max(received(before - devices) - receiver, sent)
 

@@ -73,7 +73,12 @@ PHASE = Phase(
     unit="s",
     expression=sympy.Piecewise(
         (
-            packet_time + trip + before * pace + own_pace + last_receiver - saved
+            packet_time
+            + trip
+            + before * pace
+            + own_pace
+            + last_receiver
+            - saved
             + windows * stalled / sympy.Max(before, 1),
             tensor_bytes > 0,
         ),

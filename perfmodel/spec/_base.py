@@ -139,7 +139,7 @@ def build(kind: type[T], data: Mapping[str, Any], where: str) -> T:
 
 
 def _sentence(kind: type[BaseModel], problem: Any, where: str) -> SpecError:
-    location = [part for part in problem["loc"]]
+    location = list(problem["loc"])
     place = f"{where}: " + ".".join(str(part) for part in location) if location else where
     context, got = problem.get("ctx", {}), problem.get("input")
     match problem["type"]:
@@ -150,14 +150,16 @@ def _sentence(kind: type[BaseModel], problem: Any, where: str) -> SpecError:
             return SpecError(
                 f"{where}: {'.'.join(map(str, location))}",
                 "is not a known key",
-                location[-1],
+                shown(location[-1]),
                 nearest(str(location[-1]), known),
             )
         case "missing":
             return SpecError(place, "must be given", "nothing")
         case "literal_error" | "enum":
             choices = [part.strip(" '") for part in str(context["expected"]).replace(" or ", ",").split(",")]
-            return SpecError(place, "must be one of " + ", ".join(choices), shown(got), nearest(shown(got).strip("'"), choices))
+            return SpecError(
+                place, "must be one of " + ", ".join(choices), shown(got), nearest(shown(got).strip("'"), choices)
+            )
         case _:
             return SpecError(place, problem["msg"][:1].lower() + problem["msg"][1:], shown(got))
 

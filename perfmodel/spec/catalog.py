@@ -117,7 +117,7 @@ class Reader:
             for field, value in fields.items():
                 table = merged(table, nested(field, value))
             if fields and isinstance(given, Mapping):
-                sources = {field: f"calibrated: profile {profile.name}" for field in fields}
+                sources = dict.fromkeys(fields, f"calibrated: profile {profile.name}")
                 table["sources"] = {**table["sources"], **sources} if "sources" in table else sources
         return table
 
@@ -177,7 +177,7 @@ def parse_toml(content: bytes, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except UnicodeDecodeError:
         raise SpecError(where, "must be TOML text", "binary data") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, or a whole number of thousands of digits
         raise SpecError(where, "must be valid TOML", str(error)) from None
     except RecursionError:
         raise SpecError(where, "must be valid TOML", "brackets nested too deeply") from None
@@ -217,4 +217,9 @@ def kind_of(reference: str, kinds: tuple[str, ...], where: str) -> str:
         scores = {kind: len(table.keys() & KINDS[kind].model_fields.keys()) for kind in kinds}
         return max(scores, key=lambda kind: scores[kind])
     known = [name for kind in kinds for name in names(kind)]
-    raise SpecError(where, f"must be one of the {' or '.join(kinds)} of the catalog or a TOML file", shown(reference), nearest(reference, known))
+    raise SpecError(
+        where,
+        f"must be one of the {' or '.join(kinds)} of the catalog or a TOML file",
+        shown(reference),
+        nearest(reference, known),
+    )

@@ -110,7 +110,7 @@ class Graph(NamedSpec):
     relations: tuple[RelationSpec, ...]
     feature_precision: Literal["fp32", "fp16", "bf16", "fp8", "int8", "int4"] = "fp32"
     directed: bool = False
-    reach: tuple[Annotated[float, Within("", above=True)], ...] = ()
+    reach: tuple[Annotated[float, Within("", above=True, infinite=True)], ...] = ()
     common_reach: Annotated[float, Within("", above=True)] | None = None
     profile: str | None = None
 

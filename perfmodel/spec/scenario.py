@@ -158,7 +158,9 @@ def _changed(tables: dict[str, Any], key: str, value: object, reader: Reader) ->
         raise SpecError("--set", "must have dotted keys such as plan.transfer.chunk", shown(key))
     parts = key.split(".")
     if parts[0] not in _PARTS or len(parts) < 2:
-        raise SpecError(f"--set {key}", "must start with workload., system. or plan.", key, nearest(parts[0], _PARTS))
+        raise SpecError(
+            f"--set {key}", "must start with workload., system. or plan.", shown(key), nearest(parts[0], _PARTS)
+        )
     target = REFERENCES.get(_PARTS[parts[0]], {}).get(parts[1])
     if target is not None and len(parts) == 2 and isinstance(value, str):
         value = reader.table(target, value, f"--set {key}")

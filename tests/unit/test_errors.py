@@ -46,6 +46,7 @@ def test_what_can_be_mended_is_told_from_bugs() -> None:
         ("Reddit", ["REDDIT"], "REDDIT"),
         ("ogb-products", ["ogbn-papers100M", "ogbn-products", "reddit"], "ogbn-products"),
         ("chunck", ["chunk", "window"], "chunk"),
+        ("lgnnic-doca", ["lgnnic-local", "lgnnic-doca-dma"], "lgnnic-doca-dma"),
         ("zzz", ["a", "b"], "a | b"),
         ("zzz", [f"option{number}" for number in range(13)], None),
         ("zzz", [], None),
@@ -66,5 +67,5 @@ def test_shown_survives_what_repr_does_not() -> None:
     deep: list[object] = []
     for _ in range(5000):
         deep = [deep]
-    for value in (loop, deep, "x" * 10**6, 10**4000, object(), None, float("nan"), b"\0", {1: [2, {3}]}):
+    for value in (loop, deep, "x" * 10**6, 10**4000, 10**6000, [10**6000], object(), None, float("nan"), b"\0", {1: [2, {3}]}):
         assert 0 < len(shown(value)) < 400

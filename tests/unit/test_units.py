@@ -57,13 +57,9 @@ def test_every_factor_is_pints(unit: str) -> None:
     ],
 )  # fmt: skip
 def test_rates_are_pints(unit: str, their: str) -> None:
-    si = {"B": "byte", "J": "joule"}
     found, dimension = unit_factor(unit)
-    target = "*".join(
-        f"{ {'byte': 'byte', 'second': 'second', 'joule': 'joule'}[base] }**{power}" for base, power in dimension.items()
-    )
+    target = "*".join(f"{BASE[base]}**{power}" for base, power in dimension.items())
     assert REGISTRY.Quantity(Fraction(1), their).to(target).magnitude == found
-    assert si  # the bases above are the only ones that pint shares with the table
 
 
 @pytest.mark.parametrize(
@@ -140,7 +136,7 @@ def test_nan_is_refused(value: str | float) -> None:
     [
         "", " ", "s", "ten s", "1,000 s", "0x10 s", "1e s", "--1 s", "1/2 s", "1 s\n", "٣ s", "９ s", "∞ s", "1 e3 s", "1__0 s",
         None, True, [], {}, b"1 s", 1 + 2j, "9" * 100_000, "1" + "0" * 400, "1e400 s", 10**400, "1e-99999999 s", "s" * 10**6,
-        "1e300 d",
+        "1e308 d",
     ],
 )  # fmt: skip
 def test_absurd_input_is_a_sentence(value: object) -> None:

@@ -1,0 +1,1 @@
+"""Questions asked of the model: one folder is one study."""
