@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 import perfmodel
+from perfmodel.errors import SpecError
 from perfmodel.model.bound import Bound, Outcome, bind
 from perfmodel.model.compile import model_hash
 from perfmodel.spec._base import SOURCE_KINDS
@@ -21,6 +22,8 @@ from perfmodel.units import render
 SCHEMA: Final = 1
 #: Steps that bring the mini-batch over; their residual factor is shared, and apart from that of all others.
 TRANSFER_STEPS: Final = ("quantization", "transfer", "dequantization")
+#: Steps that a fit sees only together with sampling, as the rest of an execution time: they share its residual factor.
+GPU_STEPS: Final = ("gpu_copy", "training")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +118,7 @@ class _Prepared:
     draws: Draws
     sources: Mapping[str, str]
     plan: Mapping[str, Any]
-    warnings: tuple[str, ...]
+    uncovered: tuple[str, ...]
 
 
 _PREPARED: weakref.WeakKeyDictionary[Scenario, _Prepared] = weakref.WeakKeyDictionary()
@@ -197,10 +200,10 @@ def _prepared(scenario: Scenario) -> _Prepared:
     if found is None:
         bound = bind(scenario)
         sources = {step.step.name: _source(scenario, step) for step in bound.steps}
-        spreads, groups, warnings = _spreads(scenario, sources)
-        plan = {key.removeprefix("plan."): value for key, value in _flat("plan", scenario.plan.model_dump()).items()}
+        spreads, groups, uncovered = _spreads(scenario, sources)
+        plan = _flat("plan", scenario.plan.model_dump(exclude={"name"}))
         draws = draw(scenario, spreads, groups)
-        found = _PREPARED[scenario] = _Prepared(bound, draws, sources, plan, tuple(warnings))
+        found = _PREPARED[scenario] = _Prepared(bound, draws, sources, plan, uncovered)
     return found
 
 
@@ -214,30 +217,37 @@ def _source(scenario: Scenario, bound: Any) -> str:
     return next((kind for kind in ("measured", "calibrated") if kind in known), known[-1])
 
 
-def _spreads(scenario: Scenario, sources: Mapping[str, str]) -> tuple[dict[str, float], dict[str, str], list[str]]:
-    """Return each step's residual spread, the group that shares its factor, and what to warn of."""
-    spreads, groups, warnings = {}, {}, []
+def _spreads(
+    scenario: Scenario, sources: Mapping[str, str]
+) -> tuple[dict[str, float], dict[str, str], tuple[str, ...]]:
+    """Return each step's residual spread, the group that shares its factor, and the steps that no fit covers."""
+    spreads, groups, uncovered = {}, {}, []
     fitted = {parameter.profile for parameter in scenario.uncertain}
     residuals = [scenario.profiles[name].residual for name in sorted(fitted)]
-    covered = bool(residuals) and any(source == "calibrated" for source in sources.values())
+    fitted_with = any(source == "calibrated" and name not in TRANSFER_STEPS for name, source in sources.items())
     for name, source in sources.items():
         group = "transfer" if name in TRANSFER_STEPS else "rest"
         groups[name] = group
-        calibrated = source in ("calibrated", "measured") or (group == "rest" and covered)
+        calibrated = source in ("calibrated", "measured") or (fitted_with and name in GPU_STEPS)
         if residuals and calibrated:
             spreads[name] = max(residual.get(group, 0.0) for residual in residuals)
         else:
             spreads[name] = UNCALIBRATED_SPREAD[source]
             groups[name] = name
-            warnings.append(f"{name}: no fit covers this device; its interval rests on a {source} number")
-    return spreads, groups, warnings
+            uncovered.append(name)
+    return spreads, groups, tuple(uncovered)
 
 
 def _run(prepared: _Prepared) -> tuple[Outcome, Any]:
     """Run the point estimate and all draws in one go; returns the outcome and the times with residual factors."""
-    outcome = prepared.bound.run(prepared.draws.values)
-    noisy = {name: time * prepared.draws.noise[name] for name, time in outcome.phases.items()}
-    return outcome, prepared.bound.composed(noisy)
+    with np.errstate(all="ignore"):  # values near the end of what floats hold; told apart below
+        outcome = prepared.bound.run(prepared.draws.values)
+        noisy = {name: time * prepared.draws.noise[name] for name, time in outcome.phases.items()}
+        times = prepared.bound.composed(noisy)
+    if not np.all(np.isfinite(times)):
+        slowest = next((name for name, time in outcome.phases.items() if not np.all(np.isfinite(time))), "the sum")
+        raise SpecError(f"scenario: {slowest}", "must take a finite time", "values too small or too large for it")
+    return outcome, times
 
 
 def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: Any) -> Estimate:
@@ -250,9 +260,10 @@ def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: 
     )
     sizes = {kind: _first(value) for kind, value in outcome.bytes.items()}
     batch = prepared.bound.batches["batch"]
+    low, high = interval(times[1:])
     return Estimate(
         time_s=point,
-        interval_s=interval(times[1:]),
+        interval_s=(min(low, point), max(high, point)),
         epoch_time_s=point * prepared.bound.batches_per_epoch,
         phases=phases,
         bottleneck=max(phases, key=lambda phase: phase.time_s).name,
@@ -263,7 +274,7 @@ def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: 
         memory=_memory(prepared.bound, outcome),
         energy_j=_energy(scenario, prepared.bound, phase_times, point),
         violations=_violations(outcome),
-        warnings=(*prepared.warnings, *_domain_warnings(prepared.bound)),
+        warnings=(*_coverage_warning(prepared.uncovered, phases), *_domain_warnings(prepared.bound)),
         plan=prepared.plan,
         workload=scenario.workload.name,
         system=scenario.system.name,
@@ -308,6 +319,14 @@ def _energy(scenario: Scenario, bound: Bound, phases: Mapping[str, float], time:
     if any(device.power is None for device in devices.values()):
         return None
     return time * sum(device.power or 0.0 for device in devices.values())
+
+
+def _coverage_warning(uncovered: Sequence[str], phases: Sequence[PhaseTime]) -> tuple[str, ...]:
+    """Return one sentence on all phases that no fit covers and that take time."""
+    named = [f"{phase.name} ({phase.source})" for phase in phases if phase.name in uncovered and phase.time_s > 0]
+    if not named:
+        return ()
+    return (f"no fit covers {', '.join(named)} on these devices: their spread is taken from the kind of source",)
 
 
 def _domain_warnings(bound: Bound) -> list[str]:

@@ -65,7 +65,7 @@ def command(
             file, progress=report, batch=int(sampling.batch), fanout=sampling.fanout, semantics=sampling.semantics,
             symmetrize=symmetrize, seed=seed,
         )  # fmt: skip
-    called = name or pathlib.Path(file).name.split(".")[0]
+    called = (name or pathlib.Path(file).name.split(".")[0]).encode("utf-8", "replace").decode("utf-8")
     table = workload_table(measured, called, sampling.batch, sampling.fanout, sampling.semantics, dimension)
     expected = _expected(build(Workload, table, called))
     if out is not None:
@@ -170,6 +170,8 @@ def _write(document: dict[str, Any], out: str | None) -> None:
 def _write_toml(out: str, table: dict[str, Any]) -> None:
     import tomli_w
 
+    if not out.strip() or "\0" in out:
+        raise SpecError("--out", "must be the path of a file", repr(out), "workload.toml")
     path = pathlib.Path(out)
     if path.is_dir():
         raise SpecError(out, "must be a file", "a directory")

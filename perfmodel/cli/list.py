@@ -27,8 +27,17 @@ def command(kind: str | None, as_json: bool) -> None:
         write_json({"schema": 1, "perfmodel": perfmodel.__version__, "inputs": hashes, **entries})
         return
     for name, found in entries.items():
-        rows = [[entry["name"], entry["title"], entry["source"]] for entry in found]
-        write_table(name, ["name", "what", "source"], rows)
+        rows = [[entry["name"], entry["title"], _main_source(entry["sources"])] for entry in found]
+        write_table(name, ["name", "what", "source"], rows, wrapped=(1, 2))
+
+
+def _main_source(sources: dict[str, str]) -> str:
+    """Return the surest source, and how many more there are; --json has all."""
+    from perfmodel.spec._base import SOURCE_KINDS
+
+    surest = sorted(set(sources.values()), key=lambda text: SOURCE_KINDS.index(text.split(":")[0]))
+    more = f" (and {len(surest) - 1} more)" if len(surest) > 1 else ""
+    return f"{surest[0]}{more}" if surest else ""
 
 
 def _entries(kind: str) -> list[dict[str, Any]]:

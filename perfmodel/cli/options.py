@@ -38,5 +38,12 @@ def parsed_changes(changes: tuple[str, ...]) -> dict[str, Any]:
         key, equals, value = change.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise SpecError("--set", "must be KEY=VALUE", repr(change), 'plan.transfer.chunk="512 KiB"')
+        if key.strip().endswith(".profile"):
+            raise SpecError(
+                f"--set {key.strip()}",
+                "can not be changed: profiles are laid over files as they are read",
+                repr(value.strip()),
+                "--profile FILE",
+            )
         found[key.strip()] = value.strip()
     return found

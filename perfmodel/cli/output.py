@@ -25,7 +25,13 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def write_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> None:
+def write_table(
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[int] = (),
+    wrapped: Sequence[int] = (),
+) -> None:
     """Write a table: drawn where a person is looking, tab-separated where a program or a file is.
 
     Parameters
@@ -35,6 +41,8 @@ def write_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     rows : sequence of sequences of str
     numbers : sequence of int
         Columns that hold numbers, set flush right.
+    wrapped : sequence of int
+        Columns whose text may take several lines.
     """
     if not sys.stdout.isatty():
         if title:
@@ -47,17 +55,36 @@ def write_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
+    console = Console()
+    natural = sum(max(map(len, column)) + 2 for column in zip(header, *rows, strict=True))
+    gap = 0 if not wrapped and natural > console.width else 1
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     for position, name in enumerate(header):
-        table.add_column(name, justify="right" if position in numbers else "left")
+        table.add_column(name, justify="right" if position in numbers else "left", no_wrap=position not in wrapped)
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
-    Console().print(table)
+    console.print(table)
 
 
 def write_line(text: str) -> None:
     """Write one line of a result."""
     print(text)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: seconds up to two hours, then hours, days and years.
+
+    Examples
+    --------
+    >>> duration(0.3333), duration(14400), duration(8.64e6)
+    ('333.3 ms', '4 h', '100 d')
+    """
+    from perfmodel.units import render
+
+    for unit, size, least in (("years", 31557600.0, 2.0), ("d", 86400.0, 2.0), ("h", 3600.0, 2.0)):
+        if least * size <= seconds < 1e6 * 31557600.0:
+            return f"{seconds / size:.4g} {unit}"
+    return render(seconds, "s")
 
 
 def warn(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfmodel.cli.options import json_option, parsed_changes, scenario_options
-from perfmodel.cli.output import warn, write_json, write_line, write_table
+from perfmodel.cli.output import duration, warn, write_json, write_line, write_table
 
 if TYPE_CHECKING:
     from perfmodel.estimate import Estimate
@@ -27,12 +27,12 @@ def command(
     against: str | None,
     as_json: bool,
 ) -> None:
-    r"""Predict the time of a mini-batch of WORKLOAD, where it goes, and how sure that is.
+    """Predict the time of a mini-batch of WORKLOAD, where it goes, and how sure that is.
 
     \b
     perfmodel predict ogbn-products --system lgnnic-doca-dma --against no-offload
     perfmodel predict reddit --system lgnnic-sockets --set plan.precision.features=fp16
-    """
+    """  # noqa: D301
     from perfmodel.estimate import predict
     from perfmodel.spec.scenario import load_scenario
 
@@ -66,27 +66,29 @@ def _write(estimate: Estimate) -> None:
 
     low, high = estimate.interval_s
     write_line(
-        f"{estimate.workload} on {estimate.system}: {render(estimate.time_s, 's')} per mini-batch "
-        f"({estimate.interval_level:.0%} interval {render(low, 's')} to {render(high, 's')}), "
-        f"{render(estimate.epoch_time_s, 's')} per epoch"
+        f"{estimate.workload} on {estimate.system}: {duration(estimate.time_s)} per mini-batch, "
+        f"{duration(estimate.epoch_time_s)} per epoch"
     )
+    write_line(f"{estimate.interval_level:.0%} interval of a mini-batch: {duration(low)} to {duration(high)}")
     rows = [
-        [phase.name, render(phase.time_s, "s"), f"{phase.share:.1%}", phase.where, phase.source]
+        [phase.name, duration(phase.time_s), f"{phase.share:.1%}", phase.where, phase.source]
         for phase in estimate.phases
     ]
     write_table("", ["phase", "time", "share", "where", "source"], rows, numbers=(1, 2))
     sizes = ", ".join(f"{kind} {render(size, 'B')}" for kind, size in estimate.bytes.items())
-    write_line(f"mini-batch: {estimate.nodes:,.0f} nodes, {estimate.edges:,.0f} edges; sent: {sizes}")
+    write_line(f"mini-batch: {estimate.nodes:,.0f} nodes, {estimate.edges:,.0f} edges")
+    write_line(f"sent: {sizes}")
     for need in estimate.memory:
         share = need.need_bytes / need.capacity_bytes
         write_line(
-            f"memory of {need.where}: {render(need.need_bytes, 'B')} of {render(need.capacity_bytes, 'B')} ({share:.0%})"
+            f"memory of {need.where}: {render(need.need_bytes, 'B')} of {render(need.capacity_bytes, 'B')} "
+            f"({share:.1%})"
         )
     if estimate.against is not None:
         other = estimate.against
         slow, fast = other.speedup_interval
         write_line(
-            f"against {other.name}: {render(other.time_s, 's')}, speedup {other.speedup:.2f} "
+            f"against {other.name}: {duration(other.time_s)}, speedup {other.speedup:.2f} "
             f"({slow:.2f} to {fast:.2f}){'' if other.feasible else '; that plan is infeasible'}"
         )
     for violation in estimate.violations:

@@ -44,19 +44,21 @@ def _write(document: dict[str, Any]) -> None:
     rows = [
         [
             *[str(row[name]) for name in names],
-            row["quantity"],
+            row["quantity"] + "*" * bool(row["properties"]),
             f"{row['measured']:g}",
             f"{row['predicted']:.3g}",
             f"{row['ape']:.1%}",
             f"{row['interval'][0]:.3g} to {row['interval'][1]:.3g}",
             "yes" if row["inside_interval"] else "no",
-            ", ".join(row["properties"]),
         ]
         for row in document["rows"]
     ]
-    header = [*names, "quantity", "measured [s]", "predicted [s]", "error", "90 % interval [s]", "inside", "property"]
+    header = [*names, "quantity", "measured", "predicted", "error", "90 % interval", "in"]
     first = len(names) + 1
-    write_table("", header, rows, numbers=(first, first + 1, first + 2))
+    write_table("times in seconds", header, rows, numbers=(first, first + 1, first + 2))
+    named = sorted({name for row in document["rows"] for name in row["properties"]})
+    if named:
+        write_line(f"* property of the experiment: {', '.join(named)}")
     for quantity, found in {**document["by_quantity"], "all": document["summary"]}.items():
         if found["n"]:
             write_line(

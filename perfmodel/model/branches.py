@@ -7,7 +7,7 @@ so a rounded quantity keeps its value and passes on the slope of what it rounds.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -140,13 +140,15 @@ class Branch:
     def _extreme(self, node: sympy.Max | sympy.Min) -> sympy.Expr:
         """Return the part that wins; between equals the one that wins before rounding, then the one that can change."""
         sign = 1.0 if isinstance(node, sympy.Max) else -1.0
+        left = _best(node.args, lambda part: _coarse(sign * self._point.value(part)))
+        left = _best(left, lambda part: _coarse(sign * self._smooth.value(part)))
+        left = _best(left, lambda part: float(not part.is_number))
+        return left[0] if len(left) == 1 else min(left, key=sympy.default_sort_key)
 
-        def rank(part: sympy.Expr) -> tuple[float, float, bool, str]:
-            exact = sign * float(self._point.value(part))
-            smooth = sign * float(self._smooth.value(part))
-            return _coarse(exact), _coarse(smooth), not part.is_number, str(part)
 
-        return max(node.args, key=rank)
+def _best(parts: Sequence[sympy.Expr], rank: Callable[[sympy.Expr], float]) -> list[sympy.Expr]:
+    ranks = [rank(part) for part in parts]
+    return [part for part, own in zip(parts, ranks, strict=True) if own == max(ranks)]
 
 
 def _coarse(number: float) -> float:

@@ -116,7 +116,9 @@ def _memory(workload: Workload, stack: list[Layer]) -> tuple[float, float, float
             _WIDTH * layer.edges * layer.inputs * (1.0 if number == 0 else 2.0) for number, layer in enumerate(stack)
         )
     elif workload.model.aggregation == "fused":
-        adjacency = max(layer.edges for layer in stack) * 4.0 * 8.0  # both orders: ids, offsets' row, permutation
+        # kept: rows, columns, permutation and three arrays of offsets and counts; while a mean's gradient is propagated,
+        # permuted rows and a weight for each edge (pytorch_sparse, csrc/spmm.cpp)
+        adjacency = max(3.0 * 8.0 * (layer.edges + layer.nodes) + (8.0 + _WIDTH) * layer.edges for layer in stack)
     else:
         adjacency = max(layer.nodes for layer in stack) ** 2 * _WIDTH
     products = _PRODUCTS[workload.model.kind]

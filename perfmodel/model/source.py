@@ -105,9 +105,24 @@ def _check(phase: Phase) -> None:
 def _function(name: str, arguments: tuple[str, ...], expression: sympy.Basic) -> list[str]:
     """Print one function with its common subexpressions taken out."""
     printer = ArrayPrinter()
-    whole = expression.replace(
-        lambda node: isinstance(node, tuple(_ROUNDED)), lambda node: _ROUNDED[node.func](*sympy.fraction(node.args[0]))
-    )
+    whole = _with_quotients(expression, {})
     shared, (reduced,) = sympy.cse(whole, symbols=sympy.numbered_symbols("x_"), order="canonical")
     body = [f"    {target} = {printer.doprint(value)}" for target, value in shared]
     return [f"def {name}({', '.join(arguments)}):", *body, f"    return {printer.doprint(reduced)}", "", ""]
+
+
+def _with_quotients(node: sympy.Basic, done: dict[sympy.Basic, sympy.Basic]) -> sympy.Basic:
+    """Let floors and ceilings divide once, exactly; each subexpression is rebuilt once, without simplifying it again."""
+    if not node.args or node in done:
+        return done.get(node, node)
+    arguments = [_with_quotients(argument, done) for argument in node.args]
+    if node.func in _ROUNDED:
+        new = _ROUNDED[node.func](*sympy.fraction(arguments[0]))
+    elif all(new is old for new, old in zip(arguments, node.args, strict=True)):
+        new = node
+    elif isinstance(node, (sympy.Max, sympy.Min)):
+        new = node.func(*arguments, evaluate=False)
+    else:
+        new = node.func(*arguments)
+    done[node] = new
+    return new

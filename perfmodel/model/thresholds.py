@@ -69,13 +69,13 @@ class Chain:
             numbers[result] = Point(numbers, rounded).value(expression)
         return numbers
 
-    def depends(self, name: str) -> set[str]:
+    def depends(self, name: str) -> frozenset[str]:
         """Return the results that change with a number."""
         found: set[str] = set()
         for result, expression in self.formulas:
-            if {symbol.name for symbol in expression.free_symbols} & {name, *found}:
+            if any(symbol.name == name or symbol.name in found for symbol in expression.free_symbols):
                 found.add(result)
-        return found
+        return frozenset(found)
 
     def branch(self, expression: sympy.Basic, name: str, value: float) -> sympy.Expr:
         """Return the branch of an expression that is active at a value of one number, over given numbers alone.
@@ -86,14 +86,16 @@ class Chain:
         numbers = self.at(name, value)
         active = Branch(numbers, rounded=False)
         whole = active.of(expression)
+        changing = self.depends(name)
         for result, formula in reversed(self.formulas):
-            if result in self.depends(name):
-                whole = whole.xreplace({_symbol_in(whole, result): active.of(formula)})
+            symbol = _symbol_in(whole, result) if result in changing else None
+            if symbol is not None:
+                whole = whole.xreplace({symbol: active.of(formula)})
         return without_extremes(whole, {key: number for key, number in numbers.items() if key != name})
 
 
-def _symbol_in(expression: sympy.Basic, name: str) -> sympy.Symbol:
-    return next((symbol for symbol in expression.free_symbols if symbol.name == name), sympy.Symbol(name))
+def _symbol_in(expression: sympy.Basic, name: str) -> sympy.Symbol | None:
+    return next((symbol for symbol in expression.free_symbols if symbol.name == name), None)
 
 
 def without_extremes(expression: sympy.Expr, numbers: Mapping[str, float]) -> sympy.Expr:
@@ -186,24 +188,27 @@ def solved(
     2*sqrt(a)
     """
     unknown = _symbol_in(expression, name)
+    if unknown is None:
+        return None
     numerator = sympy.fraction(sympy.together(expression))[0]
     try:
         polynomial = sympy.Poly(numerator, unknown)
     except sympy.PolynomialError:
         return None
-    for factor in _factors(polynomial):
-        for root in _roots(factor):
-            value = complex(Point(chain.at(name, close_to)).value(root))
-            if abs(value - close_to) <= tolerance * abs(close_to):
-                return root
+    for root in _roots(_reduced(polynomial)):
+        value = float(Point(chain.at(name, close_to)).value(root))
+        if abs(value - close_to) <= tolerance * abs(close_to):
+            return root
     return None
 
 
-def _factors(polynomial: sympy.Poly) -> list[sympy.Poly]:
-    """Return the polynomial, or its factors where its degree is above two."""
-    if polynomial.degree() <= 2:
-        return [polynomial]
-    return [factor for factor, _ in sympy.factor_list(polynomial)[1]]
+def _reduced(polynomial: sympy.Poly) -> sympy.Poly:
+    """Divide out roots that are a name by itself, such as a chunk of the whole tensor."""
+    unknown = polynomial.gen
+    for name in sorted(polynomial.free_symbols - {unknown}, key=str):
+        while polynomial.degree() > 1 and sympy.expand(polynomial.as_expr().subs(unknown, name)) == 0:
+            polynomial = sympy.quo(polynomial, sympy.Poly(unknown - name, unknown))
+    return polynomial
 
 
 def _roots(polynomial: sympy.Poly) -> list[sympy.Expr]:

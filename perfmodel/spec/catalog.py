@@ -145,7 +145,7 @@ def read_bytes(path: pathlib.Path) -> bytes:
     where = shown(str(path)).strip("'")
     if not _exists(path):
         parent = path.parent if _exists(path.parent) else pathlib.Path()
-        candidates = [other.name for other in parent.glob("*.toml")]
+        candidates = [other.name for other in parent.glob("*.*") if other.suffix == path.suffix]
         close = nearest(path.name, candidates) if candidates else None
         raise SpecError(where, "must be a file that exists", "no such file", close)
     if path.is_dir():
@@ -163,7 +163,7 @@ def read_bytes(path: pathlib.Path) -> bytes:
 def _exists(path: str | pathlib.Path) -> bool:
     """Return whether there is such a path; no where a path can't be called that."""
     try:
-        return pathlib.Path(path).exists()
+        return str(path) != "" and pathlib.Path(path).exists()
     except (OSError, ValueError):
         return False
 

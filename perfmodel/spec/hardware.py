@@ -58,6 +58,7 @@ class Device(NamedSpec):
     memory: PositiveBytes
     memory_bandwidth: Bandwidth
     runtime_memory: Bytes = 0.0
+    allocator_overhead: Share = 0.0
     cores: Count = 1.0
     cache: Bytes = 0.0
     heap_limit: Bytes = 33554432.0

@@ -1,0 +1,162 @@
+"""Elasticities: by how many percent the time of a mini-batch changes per percent of each number of the scenario.
+
+Numbers of the system and of the plan enter phases, whose derivatives are exact. Numbers of the workload change the
+expected mini-batch, which no formula gives; their elasticity is a central difference of the whole model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from perfmodel.model.bound import bind
+from perfmodel.model.tracing import Trace, Traced
+from perfmodel.spec._base import Within, within
+from perfmodel.spec.scenario import Scenario
+
+#: Half width of a central difference, of the log: wide, so that the stairs of whole chunks even out.
+STEP: Final = 0.05
+_WHOLE: Final = {"plan.workers", "plan.devices", "plan.transfer.window"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Elasticity:
+    """What one number does to the time of a mini-batch.
+
+    Attributes
+    ----------
+    key : str
+        Dotted key of the scenario.
+    value : float
+    unit : str
+    elasticity : float
+        Percent of time per percent of the number; 0 for one that is zero or infinite now.
+    slope : float or None
+        Seconds per unit of the number; None where only whole numbers make sense.
+    method : str
+        ``derivative`` or ``difference``.
+    discrete : bool
+        Takes whole numbers only; the elasticity is that of the trend.
+    used_by : tuple of str
+        Steps, memory needs and limits that the number enters.
+    """
+
+    key: str
+    value: float
+    unit: str
+    elasticity: float
+    slope: float | None
+    method: str
+    discrete: bool
+    used_by: tuple[str, ...]
+
+
+def elasticities(scenario: Scenario, trace: Trace) -> list[Elasticity]:
+    """Return the elasticity of every number of a scenario, largest first.
+
+    Numbers that no formula of the plan holds are in the list with elasticity 0 and an empty ``used_by``.
+    """
+    found = [*_derivatives(trace), *_differences(scenario)]
+    return sorted(found, key=lambda each: (-abs(each.elasticity), each.key))
+
+
+def _derivatives(trace: Trace) -> Iterator[Elasticity]:
+    """Yield the exact elasticities of the numbers of system and plan."""
+    bound, time = trace.bound, trace.outcome.time
+    if not isinstance(time, Traced):
+        return
+    users: dict[str, list[str]] = {}
+    for (kind, step), records in trace.records.items():
+        name = step if kind == "step" else f"memory of {step}"
+        for key in {key for record in records for key in record.keys.values()}:
+            users.setdefault(key, []).append(name)
+    for limit in trace.outcome.limits:
+        for number in (limit.need, limit.limit):
+            for key in number.slopes if isinstance(number, Traced) else ():
+                users.setdefault(key, []).append(f"limit {limit.rule}")
+    for key, mark in bound.numbers.items():
+        value, slope = bound.values[key], time.slopes.get(key, 0.0)
+        discrete = key in _WHOLE or key.endswith(".cores")
+        changes = math.isfinite(value) and value != 0 and slope != 0
+        elasticity = slope * value / time.value if changes else 0.0
+        yield Elasticity(
+            key, value, mark.unit, elasticity, slope, "derivative", discrete, tuple(sorted(set(users.get(key, []))))
+        )
+
+
+def _differences(scenario: Scenario) -> Iterator[Elasticity]:
+    """Yield the elasticities of the workload's numbers."""
+    workload = scenario.workload
+    for key, value, mark, wrap in _workload_numbers("workload", workload):
+        low, high = (min(max(value * math.exp(sign * STEP), mark.low), mark.high) for sign in (-1.0, 1.0))
+        if value == 0:
+            low, high = max(-STEP, mark.low), min(STEP, mark.high)
+        if not math.isfinite(value) or low >= high:
+            yield Elasticity(key, value, mark.unit, 0.0, None, "difference", False, ())
+            continue
+        times = [_time(scenario.replace(wrap(end))) for end in (low, high)]
+        slope = (times[1] - times[0]) / (high - low)
+        elasticity = 0.0
+        if value:
+            elasticity = math.log(times[1] / times[0]) / math.log(high / low)
+        yield Elasticity(key, value, mark.unit, elasticity, slope, "difference", False, ("mini-batch",))
+    yield from _fanouts(scenario)
+
+
+def _fanouts(scenario: Scenario) -> Iterator[Elasticity]:
+    """Yield the elasticity of each hop's fanout, by one neighbor more and less; a hop that keeps all has none."""
+    fanout = scenario.workload.sampling.fanout
+    for hop, neighbors in enumerate(fanout):
+        if neighbors < 1:
+            continue
+        ends = (max(neighbors - 1, 1), neighbors + 1)
+        times = [
+            _time(scenario.replace({"workload.sampling.fanout": [*fanout[:hop], end, *fanout[hop + 1 :]]}))
+            for end in ends
+        ]
+        elasticity = math.log(times[1] / times[0]) / math.log(ends[1] / ends[0])
+        key = f"workload.sampling.fanout.{hop}"
+        yield Elasticity(key, float(neighbors), "", elasticity, None, "difference", True, ("mini-batch",))
+
+
+def _time(scenario: Scenario) -> float:
+    return float(bind(scenario).run({}).time)
+
+
+def _workload_numbers(prefix: str, spec: Any) -> Iterator[tuple[str, float, Within, Any]]:
+    """Yield key, value, bounds and what makes the change for every number of the workload, lists included."""
+    for name, field in type(spec).model_fields.items():
+        key, value, mark = f"{prefix}.{name}", getattr(spec, name), within(field)
+        if isinstance(value, BaseModel):
+            yield from _workload_numbers(key, value)
+        elif isinstance(value, Mapping):
+            for inner, part in value.items():
+                if isinstance(part, BaseModel):
+                    yield from _workload_numbers(f"{key}.{inner}", part)
+        elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+            yield from _listed(key, value)
+        elif mark is not None and isinstance(value, float):
+            yield key, value, mark, _change(key)
+
+
+def _change(key: str) -> Any:
+    return lambda end: {key: end}
+
+
+def _listed(key: str, parts: tuple[BaseModel, ...]) -> Iterator[tuple[str, float, Within, Any]]:
+    """Yield the numbers within a list of tables, which is replaced as a whole."""
+    for position, part in enumerate(parts):
+        for name, field in type(part).model_fields.items():
+            value, mark = getattr(part, name), within(field)
+            if mark is not None and isinstance(value, float):
+
+                def wrap(end: float, position: int = position, name: str = name) -> dict[str, Any]:
+                    tables = [each.model_dump() for each in parts]
+                    tables[position][name] = end
+                    return {key: tables}
+
+                yield f"{key}.{position}.{name}", value, mark, wrap

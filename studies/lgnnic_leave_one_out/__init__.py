@@ -1,0 +1,1 @@
+"""How well does the model predict rows of LGNNIC's table that it was not fitted to?"""

@@ -1,0 +1,1 @@
+"""From real graph files through to a prediction, beside what real samplers draw."""

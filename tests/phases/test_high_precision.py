@@ -1,0 +1,93 @@
+"""The compiled double-precision functions against the same expressions in exact rational arithmetic, shown with 50 digits.
+
+Inputs span many orders of magnitude and the edges of what is admissible: nothing sent, nothing sampled, a chunk larger
+than the tensor, free links. What differs is rounding, cancellation and the printing of the source.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+import sympy
+
+from perfmodel.model.compile import compiled
+from perfmodel.phases._base import all_phases
+from perfmodel.symbols import NOMENCLATURE
+
+#: Orders of magnitude that a unit's values are drawn from, and values at the edge that it may also take.
+RANGES = {
+    "B": (0, 13), "B/s": (6, 13), "s": (-9, 1), "s/B": (-12, -7), "s/node": (-9, -4), "s/edge": (-9, -4), "node": (0, 9),
+    "edge": (0, 10), "flop": (6, 15), "flop/s": (9, 15), "": (0, 6), "B/node": (0, 2), "B/edge": (0, 1),
+}  # fmt: skip
+SHARES = {"serial_share", "contention", "compute_efficiency", "memory_efficiency", "replicated_share", "allocator_overhead", "is_quantized"}
+WHOLE = {"window", "devices", "workers", "cores", "tensors"}
+#: Digits kept where a long sum is taken from another: the receiver's work before and after some chunk.
+TOLERANCE = {"transfer_regrown": 1e-9}
+RESULTS = {phase.result: phase.unit for phase in all_phases().values()}
+
+
+def drawn(name: str, rng: random.Random) -> float:
+    """Draw an admissible value; one in six lies at the edge."""
+    if name in SHARES:
+        return rng.choice([0.0, 1.0]) if name == "is_quantized" else rng.choice([1.0, rng.uniform(0.01, 1)])
+    if name in WHOLE:
+        return float(rng.choice([1, 2, 3, 7, 49, rng.randint(1, 1000)]))
+    unit = NOMENCLATURE[name].unit if name in NOMENCLATURE else RESULTS[name]
+    low, high = RANGES[unit]
+    positive = unit in ("B/s", "flop/s") or name in ("chunk", "edge_entry")
+    if rng.random() < 1 / 6:
+        return 10.0**high if positive else 0.0
+    return 10.0 ** rng.uniform(low, high)
+
+
+@pytest.mark.parametrize("name", sorted(all_phases()))
+def test_double_precision_is_enough(name: str) -> None:
+    phase, function = all_phases()[name], compiled()[name]
+    rng = random.Random(name)
+    for _ in range(60):
+        values = {argument: drawn(argument, rng) for argument in phase.arguments}
+        if "heap_bandwidth" in values:
+            values["fresh_bandwidth"] = values["heap_bandwidth"] / rng.choice([1.0, 4.0])
+        found = float(np.ravel(function.function(*[values[argument] for argument in function.arguments]))[0])
+        exact = exactly(phase.expression, values)
+        assert math.isfinite(found)
+        assert found == pytest.approx(float(exact), rel=TOLERANCE.get(name, 1e-12), abs=1e-300), values
+
+
+def exactly(expression: sympy.Expr, values: dict[str, float]) -> sympy.Float:
+    """Return the value of an expression over the exact rationals that the floats are."""
+    numbers = {symbol: sympy.Rational(*values[symbol.name].as_integer_ratio()) for symbol in expression.free_symbols}
+    return sympy.N(expression.xreplace(numbers).doit(), 50)
+
+
+def test_whole_quotients_are_not_rounded_below_themselves() -> None:
+    """49 nodes take 49 chunks in one round: through a shared reciprocal, 49 * (1 / 49) would be below one."""
+    transfer = compiled()["transfer"]
+    free = dict.fromkeys(transfer.arguments, 0.0)
+    for nodes in range(1, 200):
+        values = free | {
+            "tensor_bytes": float(nodes + 1), "chunk": 1.0, "window": 1e6, "devices": float(nodes), "link_bandwidth": 1.0,
+            "sender_copy_bandwidth": math.inf,
+        }  # fmt: skip
+        assert float(transfer.function(*[values[argument] for argument in transfer.arguments])) == 2.0
+
+
+@pytest.mark.parametrize("name", sorted(all_phases()))
+def test_arrays_give_what_single_values_give(name: str) -> None:
+    """Every pattern of scalars and arrays broadcasts, and element by element nothing changes."""
+    function, rng = compiled()[name], random.Random(name)
+    rows = [{argument: drawn(argument, rng) for argument in function.arguments} for _ in range(8)]
+    for row in rows:
+        if "heap_bandwidth" in row:
+            row["fresh_bandwidth"] = row["heap_bandwidth"] / 4
+    alone = [float(np.ravel(function.function(*row.values()))[0]) for row in rows]
+    columns = [np.array([row[argument] for row in rows]) for argument in function.arguments]
+    together = function.function(*columns)
+    np.testing.assert_array_equal(np.broadcast_to(together, 8), alone)
+    for varied in range(len(columns)):
+        mixed = [column if number == varied else column[0] for number, column in enumerate(columns)]
+        expected = [float(np.ravel(function.function(*[*(float(c[0]) for c in columns[:varied]), float(v), *(float(c[0]) for c in columns[varied + 1 :])]))[0]) for v in columns[varied]]
+        np.testing.assert_array_equal(np.broadcast_to(function.function(*mixed), 8), expected)
