@@ -142,3 +142,28 @@ def percent(share: float | None, digits: int = 0) -> str:
     '7.1 %'
     """
     return "-" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """Return a number with so many significant digits, without an exponent.
+
+    Examples
+    --------
+    >>> figure(1784.3, 2), figure(0.0031922), figure(25.0, 2)
+    ('1,800', '0.00319', '25')
+    """
+    kept = float(f"{value:.{digits}g}")
+    places = max(digits - 1 - math.floor(math.log10(abs(kept))), 0) if kept else 0
+    return f"{kept:,.{places}f}"
+
+
+def between(interval: Sequence[float], digits: int = 2) -> str:
+    """Return an interval.
+
+    Examples
+    --------
+    >>> between([0.41, 180.0])
+    '0.41 to 180'
+    """
+    low, high = interval
+    return f"{figure(low, digits)} to {figure(high, digits)}"

@@ -85,12 +85,16 @@ def read_table(path: str | None = None) -> list[Published]:
     except UnicodeDecodeError:
         raise SpecError(str(source), "must be a CSV file", "binary data") from None
     lines = csv.reader(io.StringIO(text, newline=""))
-    header = tuple(cell.strip() for cell in next(lines, []))
+    try:
+        header = tuple(cell.strip() for cell in next(lines, []))
+    except csv.Error:
+        header = ()
     if header != HEADER:
         raise SpecError(str(source), f"must have the header {','.join(HEADER)}", ",".join(header) or "an empty file")
-    rows = [
-        _parsed(cells, f"{source}: line {lines.line_num}") for cells in lines if any(cell.strip() for cell in cells)
-    ]
+    try:
+        rows = [_parsed(cells, f"{source}: line {lines.line_num}") for cells in lines if any(map(str.strip, cells))]
+    except csv.Error as error:
+        raise SpecError(f"{source}: line {lines.line_num}", "must be a line of CSV", error) from None
     if not rows:
         raise SpecError(str(source), "must have at least one row", "a header alone")
     return rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from perfmodel.cli.output import write_json, write_line
@@ -20,4 +22,18 @@ def command(kind: str | None) -> None:
         return
     if kind not in KINDS:
         raise SpecError("schema", f"must be one of {', '.join(sorted(KINDS))}", repr(kind), nearest(kind, KINDS))
-    write_json(KINDS[kind].model_json_schema())
+    write_json(_schema(kind))
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    """Return the schema of the file: fields that name another entry take a name, or a table that starts from one."""
+    from perfmodel.spec.catalog import KINDS, REFERENCES
+
+    schema = KINDS[kind].model_json_schema()
+    for field, target in REFERENCES.get(kind, {}).items():
+        reference = [
+            {"type": "string", "description": f"A name of the catalog's {target}, or a TOML file."},
+            {"type": "object", "required": ["use"], "description": "An entry with some of its fields changed."},
+        ]
+        schema["properties"][field] = {"anyOf": [*reference, schema["properties"][field]]}
+    return schema

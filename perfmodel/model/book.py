@@ -7,22 +7,25 @@ The book is plain data, which ``book_text`` and ``book_latex`` turn into documen
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import sympy
 
 import perfmodel
+from perfmodel.errors import SpecError
 from perfmodel.model.book_chunk import chunk_chapter
 from perfmodel.model.bound import Bound, bind
 from perfmodel.model.branches import Point
+from perfmodel.model.chains import Chain, chain_of
 from perfmodel.model.compile import model_hash
 from perfmodel.model.elasticities import elasticities
 from perfmodel.model.notation import Named, Notation, Written, latex, text
 from perfmodel.model.policies import POLICIES
 from perfmodel.model.references import reference
-from perfmodel.model.thresholds import Chain, Threshold, thresholds
-from perfmodel.model.tracing import Record, Trace, trace
+from perfmodel.model.thresholds import Threshold, thresholds
+from perfmodel.model.tracing import Record, Trace, earlier, trace
 from perfmodel.phases._base import all_phases
 from perfmodel.spec.scenario import Scenario
 from perfmodel.symbols import NOMENCLATURE
@@ -38,6 +41,8 @@ def explain(scenario: Scenario) -> Chapter:
     ------
     MissingCalibration
         Where a phase needs a constant that neither the catalog nor a profile gives.
+    SpecError
+        Where a step's time is not finite.
 
     Examples
     --------
@@ -48,6 +53,9 @@ def explain(scenario: Scenario) -> Chapter:
     """
     bound = bind(scenario)
     traced = trace(bound)
+    for name, phase_time in traced.outcome.phases.items():
+        if not math.isfinite(phase_time.value):
+            raise SpecError(f"scenario: {name}", "must take a finite time", "values too small or too large for it")
     writer = _Writer(scenario, bound)
     time = traced.outcome.time.value
     steps = [_step(writer, traced, position) for position in range(len(bound.steps))]
@@ -60,7 +68,8 @@ def explain(scenario: Scenario) -> Chapter:
         "inputs": dict(scenario.inputs),
         "workload": scenario.workload.name,
         "system": scenario.system.name,
-        "plan": _flat("", scenario.plan.model_dump(exclude={"sources", "title"})),
+        "plan": _flat("", scenario.plan.model_dump(exclude={"name", "sources", "title"})),
+        "plan_name": scenario.plan.name,
         "time_s": time,
         "policy": scenario.plan.overlap,
         "total": _total(bound, traced),
@@ -89,24 +98,12 @@ class _Writer:
     def __init__(self, scenario: Scenario, bound: Bound) -> None:
         self.scenario, self.bound = scenario, bound
 
-    def meanings(self, record: Record) -> Written:
-        """Return the formula of a record and its regimes in the words of the phase."""
-        phase = record.phase
-        conditions = [condition.relation for condition in (*phase.regimes, *phase.valid_when)]
-        return Notation(phase).write([phase.expression, *conditions])
-
-    def entry(self, calls: Sequence[Record], before: Mapping[int, Sequence[Record]]) -> Chapter:
-        """Return the entry of a phase.
-
-        Parameters
-        ----------
-        calls : sequence of Record
-            The phase's calls, one for each item.
-        before : mapping of item to sequence of Record
-            What was called before it for the same item, in order.
-        """
+    def entry(self, calls: Sequence[Record], records: Sequence[Record]) -> Chapter:
+        """Return the entry of a phase, from its calls (one for each item) and all calls of the step."""
         shown = max(calls, key=lambda record: record.result)
-        phase, written = shown.phase, self.meanings(shown)
+        phase = shown.phase
+        conditions = [condition.relation for condition in (*phase.regimes, *phase.valid_when)]
+        written = Notation(phase).write([phase.expression, *conditions])
         values = written.values(shown.numbers)
         return {
             "phase": phase.name,
@@ -130,7 +127,7 @@ class _Writer:
             "assumption": phase.assumption,
             "source": phase.source,
             "arguments": {name: self._argument(name, number, shown) for name, number in shown.numbers.items()},
-            "regimes": self._regimes(shown, calls, before, written, values),
+            "regimes": self._regimes(shown, calls, records, written, values),
             "domain": self._domain(shown, written, values),
         }
 
@@ -148,14 +145,13 @@ class _Writer:
         self,
         shown: Record,
         calls: Sequence[Record],
-        before: Mapping[int, Sequence[Record]],
+        records: Sequence[Record],
         written: Written,
         values: Mapping[str, Named],
     ) -> list[Chapter]:
         found = []
-        earlier = before.get(shown.item, ())
-        chain = chain_of(shown, earlier, written)
-        keys = {name: key for record in (*earlier, shown) for name, key in record.keys.items()}
+        chain = chain_of(shown, records, written)
+        keys = {name: key for record in (*earlier(shown, records), shown) for name, key in record.keys.items()}
         for condition, formula in zip(shown.phase.regimes, written.expressions[1:], strict=False):
             holds = [bool(Point(record.numbers).value(condition.relation)) for record in calls]
             found.append(
@@ -207,15 +203,6 @@ class _Writer:
         ]
 
 
-def chain_of(record: Record, before: Iterable[Record], written: Written) -> Chain:
-    """Return the formulas that lead to a record, its named parts last, and the numbers that they start from."""
-    earlier = list(before)
-    numbers: dict[str, float] = {}
-    for each in (*earlier, record):
-        numbers |= each.numbers
-    return Chain([*((each.phase.result, each.phase.expression) for each in earlier), *written.ordered], numbers)
-
-
 def _formula(expression: sympy.Basic, values: Mapping[str, Named]) -> Chapter:
     return {
         "formula": text(expression),
@@ -227,24 +214,11 @@ def _formula(expression: sympy.Basic, values: Mapping[str, Named]) -> Chapter:
 
 def _entries(writer: _Writer, records: Sequence[Record]) -> list[Chapter]:
     """Return an entry for each phase of a step, in order; the last is the step's own."""
-    phases = list(dict.fromkeys((record.part, record.phase.name) for record in records))
-    found = []
-    for part, name in phases:
-        calls = [record for record in records if (record.part, record.phase.name) == (part, name)]
-        before: dict[int, list[Record]] = {}
-        for record in records:
-            if (record.part, record.phase.name) == (part, name):
-                before.setdefault(record.item, [])
-            elif record.part == part and calls[0].phase.name not in _names_before(records, record):
-                before.setdefault(record.item, []).append(record)
-        found.append(writer.entry(calls, before))
-    return found
-
-
-def _names_before(records: Sequence[Record], record: Record) -> set[str]:
-    """Return the phases that were called before a record for the same item."""
-    same = [each for each in records if (each.part, each.item) == (record.part, record.item)]
-    return {each.phase.name for each in same[: same.index(record)]}
+    phases = dict.fromkeys((record.part, record.phase.name) for record in records)
+    return [
+        writer.entry([record for record in records if (record.part, record.phase.name) == place], records)
+        for place in phases
+    ]
 
 
 def _step(writer: _Writer, traced: Trace, position: int) -> Chapter:
@@ -276,12 +250,10 @@ def _total(bound: Bound, traced: Trace) -> Chapter:
     stages: dict[str, list[str]] = {}
     for step in bound.steps:
         stages.setdefault(step.step.stage, []).append(step.step.name)
-    times = {
-        stage: sum(traced.outcome.phases[name].value for name in names) for stage, names in stages.items()
-    }
+    times = {stage: sum(traced.outcome.phases[name].value for name in names) for stage, names in stages.items()}
     symbols = {stage: sympy.Symbol(f"{stage}_time", nonnegative=True) for stage in stages}
     batches = sympy.Symbol("batches_per_epoch", positive=True)
-    formula = POLICIES[bound.plan.overlap](symbols, batches, lambda *parts: sympy.Max(*parts, evaluate=False))
+    formula = POLICIES[bound.plan.overlap](symbols, batches, sympy.Max)
     values = {symbols[stage].name: Named(time, "s") for stage, time in times.items()}
     values[batches.name] = Named(bound.batches_per_epoch, "")
     return {

@@ -9,9 +9,9 @@ import numpy as np
 import sympy
 
 from perfmodel.model.branches import Point
+from perfmodel.model.chains import Chain, chain_of
 from perfmodel.model.notation import Named, Notation, Written, latex, text
 from perfmodel.model.optimum import CHUNK, SHORT, Optimum, Regime, best_chunk, regimes
-from perfmodel.model.thresholds import Chain
 from perfmodel.model.tracing import Record, Trace
 from perfmodel.phases._base import symbol
 from perfmodel.units import render
@@ -49,7 +49,7 @@ def chunk_chapter(traced: Trace) -> dict[str, Any] | None:
         return None
     written = Notation(calls[0].phase).write([calls[0].phase.expression])
     records = traced.records["step", step]
-    chains = [_chain(call, records, written) for call in calls]
+    chains = [chain_of(call, records, written) for call in calls]
     most = min(traced.bound.values[_LIMIT], max(chain.numbers["tensor_bytes"] for chain in chains))
     candidates = [
         candidate
@@ -57,16 +57,6 @@ def chunk_chapter(traced: Trace) -> dict[str, Any] | None:
         for candidate in _candidates(call, chain, written, most)
     ]
     return _chosen(traced, step, candidates, calls[0], chains[0], written)
-
-
-def _chain(call: Record, records: list[Record], written: Written) -> Chain:
-    """Return the formulas that lead to a tensor's transfer time, named parts last."""
-    same = [each for each in records if (each.part, each.item) == (call.part, call.item)]
-    numbers: dict[str, float] = {}
-    for each in same:
-        numbers |= each.numbers
-    formulas = [(each.phase.result, each.phase.expression) for each in same[: same.index(call)]]
-    return Chain([*formulas, *written.ordered], numbers)
 
 
 def _candidates(call: Record, chain: Chain, written: Written, most: float) -> list[Candidate]:
@@ -122,7 +112,7 @@ def _chosen(
     totals = np.broadcast_to(outcome.time, chunks.shape)
     best = next(place for place, time in enumerate(times) if time <= _AS_GOOD * times.min())
     chosen = candidates[best]
-    most = min(bound.values[_LIMIT], chain.numbers["tensor_bytes"])
+    most = min(bound.values[_LIMIT], max(chain.numbers["tensor_bytes"] / 2, 2 * _SMALLEST))
     return {
         "step": step,
         "tensor": chosen.tensor,

@@ -98,9 +98,9 @@ class Notation:
         self._parts: dict[str, sympy.Basic] = {}
         for name, part in own.items():
             is_formula = isinstance(part, sympy.Expr) and bool(part.args) and bool(part.free_symbols)
-            if is_formula and name not in NOMENCLATURE and not name.startswith("_"):
-                if part not in self._parts.values():
-                    self._parts[name] = part
+            is_new = name not in NOMENCLATURE and not name.startswith("_") and part not in self._parts.values()
+            if is_formula and is_new:
+                self._parts[name] = part
 
     def write(self, expressions: Sequence[sympy.Basic]) -> Written:
         """Return expressions with the phase's names in place of the parts that they stand for.
@@ -255,11 +255,6 @@ def text(expression: sympy.Basic, values: Mapping[str, Named] | None = None) -> 
     return _WORD.sub(lambda match: shown.get(match[0], match[0]), printed).replace(JOINT, " ")
 
 
-def joint_text(expression: sympy.Basic, values: Mapping[str, Named]) -> str:
-    """Return ``text`` with numbers and units joined by spaces that no line break splits."""
-    return re.sub(r"(?<=\d) (?=[A-Za-zµ])", JOINT, text(expression, values))
-
-
 class _Latex(LatexPrinter):  # type: ignore[misc]
     """Prints LaTeX with whole words upright."""
 
@@ -310,7 +305,7 @@ def latex_quantity(value: float, unit: str) -> str:
     return f"{{{number}}}" if not shown else rf"{{{number}\,\mathrm{{{shown}}}}}"
 
 
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"} | {
     character: "\\" + character for character in "_%&#${}"
 }
 
@@ -329,7 +324,7 @@ def unit_of(expression: sympy.Basic, units: Mapping[str, str] | None = None) -> 
     >>> unit_of(1 / symbol("link_bandwidth"))
     's/B'
     """
-    found = dimension(expression, dict(units or {}))
-    above = [_BASE_UNITS.get(base, base) for base, power in found.items() for _ in range(int(max(power, 0)))]
-    below = [_BASE_UNITS.get(base, base) for base, power in found.items() for _ in range(int(max(-power, 0)))]
+    powers = {base: int(power) for base, power in dimension(expression, dict(units or {})).items()}
+    above = [_BASE_UNITS.get(base, base) for base, power in powers.items() for _ in range(power)]
+    below = [_BASE_UNITS.get(base, base) for base, power in powers.items() for _ in range(-power)]
     return "/".join(["*".join(above) or ("1" if below else ""), *below])

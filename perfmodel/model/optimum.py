@@ -16,7 +16,8 @@ import sympy
 from numpy.typing import NDArray
 
 from perfmodel.model.branches import Point
-from perfmodel.model.thresholds import Chain, solved
+from perfmodel.model.chains import Chain, symbol_in
+from perfmodel.model.thresholds import solved
 
 _SCAN: Final = 1024
 _REGIMES: Final = 25  # places at which the active regime is looked up
@@ -135,7 +136,7 @@ def _powers(branch: sympy.Expr, numbers: Mapping[str, float]) -> dict[int, float
 
 
 def _chunk_in(expression: sympy.Expr) -> sympy.Symbol:
-    return next((name for name in expression.free_symbols if name.name == CHUNK), sympy.Symbol(CHUNK))
+    return symbol_in(expression, CHUNK) or sympy.Symbol(CHUNK)
 
 
 def _slope(branch: sympy.Expr) -> sympy.Expr:
@@ -196,7 +197,9 @@ def _alike(first: sympy.Expr, second: sympy.Expr, chain: Chain, chunks: tuple[fl
 def _direction(regime: Regime, chain: Chain) -> Literal["falling", "rising", "flat", "turning"]:
     slope = _slope(regime.time)
     low, high = (
-        float(Point(chain.at(CHUNK, chunk)).value(slope)) * chunk / float(Point(chain.at(CHUNK, chunk)).value(regime.time))
+        float(Point(chain.at(CHUNK, chunk)).value(slope))
+        * chunk
+        / float(Point(chain.at(CHUNK, chunk)).value(regime.time))
         for chunk in (regime.low, regime.high)
     )
     if max(abs(low), abs(high)) < _FLAT:

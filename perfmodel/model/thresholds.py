@@ -8,15 +8,16 @@ first or second degree.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 from sympy.core.relational import Relational
 
-from perfmodel.model.branches import Branch, Point
+from perfmodel.model.branches import Point
+from perfmodel.model.chains import Chain, symbol_in
 
 Array = NDArray[np.float64]
 
@@ -46,74 +47,6 @@ class Threshold:
     value: float
     holds: str
     formula: sympy.Expr | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Chain:
-    """Formulas in order, each using the results of those before it, with the numbers that are given.
-
-    Attributes
-    ----------
-    formulas : sequence of (result, expression)
-    numbers : mapping of name to float
-        Of every name that isn't a result.
-    """
-
-    formulas: Sequence[tuple[str, sympy.Expr]]
-    numbers: Mapping[str, float]
-
-    def at(self, name: str, values: Any, rounded: bool = False) -> dict[str, Any]:
-        """Return all numbers, results included, with other values for one of them."""
-        numbers: dict[str, Any] = {**self.numbers, name: values}
-        for result, expression in self.formulas:
-            numbers[result] = Point(numbers, rounded).value(expression)
-        return numbers
-
-    def depends(self, name: str) -> frozenset[str]:
-        """Return the results that change with a number."""
-        found: set[str] = set()
-        for result, expression in self.formulas:
-            if any(symbol.name == name or symbol.name in found for symbol in expression.free_symbols):
-                found.add(result)
-        return frozenset(found)
-
-    def branch(self, expression: sympy.Basic, name: str, value: float) -> sympy.Expr:
-        """Return the branch of an expression that is active at a value of one number, over given numbers alone.
-
-        Results that don't change with the number stay as they are, rounding is left out, and so is what is zero or
-        infinite.
-        """
-        numbers = self.at(name, value)
-        active = Branch(numbers, rounded=False)
-        whole = active.of(expression)
-        changing = self.depends(name)
-        for result, formula in reversed(self.formulas):
-            symbol = _symbol_in(whole, result) if result in changing else None
-            if symbol is not None:
-                whole = whole.xreplace({symbol: active.of(formula)})
-        return without_extremes(whole, {key: number for key, number in numbers.items() if key != name})
-
-
-def _symbol_in(expression: sympy.Basic, name: str) -> sympy.Symbol | None:
-    return next((symbol for symbol in expression.free_symbols if symbol.name == name), None)
-
-
-def without_extremes(expression: sympy.Expr, numbers: Mapping[str, float]) -> sympy.Expr:
-    """Return an expression with what is zero or infinite left out.
-
-    Examples
-    --------
-    >>> size, rate, header = sympy.symbols("size rate header")
-    >>> without_extremes((size + header) / rate, {"size": 1.0, "rate": 2.0, "header": 0.0})
-    size/rate
-    """
-    rule = {}
-    for symbol in expression.free_symbols:
-        number = numbers.get(symbol.name, 1.0)
-        if number == 0 or np.isinf(number):
-            rule[symbol] = sympy.Integer(0) if number == 0 else sympy.oo
-    shorter = expression.subs(rule)
-    return expression if shorter.has(sympy.nan, sympy.oo, sympy.zoo) else shorter
 
 
 def thresholds(relation: sympy.Basic, chain: Chain, name: str, low: float, high: float) -> list[Threshold]:
@@ -187,7 +120,7 @@ def solved(
     >>> solved(a / x - x / 4, Chain([], {"x": 1.0, "a": 9.0}), "x", 6.0)
     2*sqrt(a)
     """
-    unknown = _symbol_in(expression, name)
+    unknown = symbol_in(expression, name)
     if unknown is None:
         return None
     numerator = sympy.fraction(sympy.together(expression))[0]

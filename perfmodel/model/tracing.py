@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,12 @@ class Trace:
     bound: Bound
     outcome: Outcome
     records: Mapping[tuple[str, str], list[Record]]
+
+
+def earlier(record: Record, records: Sequence[Record]) -> list[Record]:
+    """Return what was called before a record for the same item, in order."""
+    same = [each for each in records if (each.part, each.item) == (record.part, record.item)]
+    return same[: same.index(record)]
 
 
 def trace(bound: Bound) -> Trace:

@@ -66,24 +66,14 @@ saved_sender = sympy.Piecewise(
 )
 saved = sympy.Min(sympy.Max(sympy.Max(pace, by_window) - previous, 0), wire - last_wire + saved_sender)
 last_receiver = aggregation - done(before)
+stalls = windows * stalled / sympy.Max(before, 1)
+chunks_time = trip + before * pace + own_pace + last_receiver - saved + stalls
 
 PHASE = Phase(
     name="transfer_regrown",
     result="transfer_time",
     unit="s",
-    expression=sympy.Piecewise(
-        (
-            packet_time
-            + trip
-            + before * pace
-            + own_pace
-            + last_receiver
-            - saved
-            + windows * stalled / sympy.Max(before, 1),
-            tensor_bytes > 0,
-        ),
-        (0, True),
-    ),
+    expression=sympy.Piecewise((packet_time + chunks_time, tensor_bytes > 0), (0, True)),
     meaning="send the mini-batch's tensors chunk by chunk to a buffer that is regrown",
     source="lgnnic2026",
     assumption="in-order chunks, none lost; every memory node has its own link; memory nodes take turns evenly",

@@ -79,7 +79,12 @@ class Reader:
             if not isinstance(used, str):
                 raise SpecError(f"{where}: use", f"must be a name of the catalog's {kind} or a TOML file", shown(used))
             changes = {key: value for key, value in reference.items() if key != "use"}
-            return merged(self.table(kind, used, where), changes)
+            base = self.table(kind, used, where)
+            for field, target in REFERENCES.get(kind, {}).items():
+                inner = changes.get(field)
+                if isinstance(inner, str) or (isinstance(inner, Mapping) and "use" in inner):
+                    base[field] = self.table(target, changes.pop(field), f"{where}: {field}")
+            return merged(base, changes)
         else:
             table, entry = dict(reference), ""
         for field, target in REFERENCES.get(kind, {}).items():
@@ -212,7 +217,7 @@ def kind_of(reference: str, kinds: tuple[str, ...], where: str) -> str:
         if reference.casefold() in (name.casefold() for name in names(kind)):
             return kind
     path = pathlib.Path(reference)
-    if reference.endswith(".toml") or _exists(path):
+    if reference.endswith(".toml") or _exists(reference):
         table = parse_toml(read_bytes(path), reference)
         scores = {kind: len(table.keys() & KINDS[kind].model_fields.keys()) for kind in kinds}
         return max(scores, key=lambda kind: scores[kind])

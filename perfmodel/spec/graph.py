@@ -11,7 +11,6 @@ from perfmodel.errors import nearest
 from perfmodel.spec._base import (
     EdgeCount,
     NamedSpec,
-    NodeCount,
     Number,
     Share,
     Spec,
@@ -74,7 +73,7 @@ class NodeType(Spec):
         Measured classes, in place of ``degrees``.
     """
 
-    nodes: NodeCount
+    nodes: Annotated[float, Within("node", low=1.0, high=1e15)]
     feature_dimension: Number = 0.0
     degrees: Mapping[str, DegreeStatistics] = {}
     classes: DegreeClasses | None = None

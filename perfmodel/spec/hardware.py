@@ -35,9 +35,9 @@ class SamplingRates(Spec):
     time_per_fresh_edge: SecondsPerEdge = 0.0
     time_per_node: SecondsPerNode | None = None
     time_per_miss: SecondsPerNode = 0.0
-    array_entry: Annotated[float, Within("B/node")] = 8.0
+    array_entry: Annotated[float, Within("B/node", above=True)] = 8.0
     array_nodes: Annotated[float, Within("node")] = 1e6
-    hash_slot: Annotated[float, Within("B/node")] = 34.0
+    hash_slot: Annotated[float, Within("B/node", above=True)] = 34.0
     edge_entry: Annotated[float, Within("B/edge", above=True)] = 8.0
     gather_bandwidth: Bandwidth = INFINITE
     serial_share: Share = 0.0

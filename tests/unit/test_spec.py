@@ -188,6 +188,24 @@ def test_what_is_no_table(part: str, value: object) -> None:
     sentence(lambda: pm.load_scenario(tables["workload"], tables["system"], tables["plan"]))
 
 
+def test_parts_of_an_entry_that_is_used_may_be_named_used_or_changed() -> None:
+    """``use`` takes an entry as it is but for what stands beside it: another device, a changed one, one of its fields."""
+    system = {
+        "use": "lgnnic-doca-dma",
+        "compute_node": {"use": "epyc-7513", "memory": "64 GiB"},
+        "gpu": "v100-16gb",
+        "link": {"bandwidth": "5 GB/s"},
+    }
+    found = pm.load_scenario("reddit", system).system
+    whole = pm.load_scenario("reddit", "lgnnic-doca-dma").system
+    assert (found.gpu.name, found.gpu.memory) == ("v100-16gb", 16 * 2**30)
+    assert found.compute_node == whole.compute_node.model_copy(update={"memory": 64.0 * 2**30})
+    assert found.link == whole.link.model_copy(update={"bandwidth": 5e9})
+    assert found.memory_node == whole.memory_node
+    error = sentence(lambda: pm.load_scenario("reddit", {**system, "gpu": "v100-16bg"}))
+    assert (error.where, error.nearest) == ("system: gpu", "v100-16gb")
+
+
 def test_an_unknown_name_gets_the_nearest_of_the_catalog() -> None:
     assert sentence(lambda: pm.load_scenario("redit", "lgnnic-doca-dma")).nearest == "reddit"
     assert sentence(lambda: pm.load_scenario("reddit", "lgnnic-doca")).nearest == "lgnnic-doca-dma"

@@ -1,0 +1,66 @@
+"""``perfmodel list`` and ``perfmodel schema``."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from typing import Any
+
+import jsonschema
+import pytest
+
+from perfmodel.spec.catalog import DATA, KINDS, names
+
+
+def test_list_names_every_entry_with_its_source(command: Any) -> None:
+    shown = command("list")
+    assert shown.status == 0
+    for kind in KINDS:
+        assert f"# {kind}" in shown.out
+        for name in names(kind):
+            (line,) = [line for line in shown.out.splitlines() if line.split("\t")[0] == name][:1]
+            assert ": " in line.split("\t")[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_list_one_kind(command: Any, kind: str) -> None:
+    document = command("list", kind, "--json").document
+    assert document["schema"] == 1
+    assert set(document) == {"schema", "perfmodel", "inputs", kind}
+    assert [entry["name"] for entry in document[kind]] == list(names(kind))
+    for entry in document[kind]:
+        assert entry["title"]
+        assert entry["source"]
+        content = (DATA / kind / f"{entry['name']}.toml").read_bytes()
+        assert entry["sha256"] == document["inputs"][f"{kind}/{entry['name']}"] == hashlib.sha256(content).hexdigest()
+
+
+def test_list_everything_as_json(command: Any) -> None:
+    document = command("list", "--json").document
+    assert set(document) >= {"schema", "perfmodel", "inputs", *KINDS}
+
+
+def test_the_systems_and_workloads_of_lgnnic_are_there(command: Any) -> None:
+    document = command("list", "--json").document
+    systems = {entry["name"] for entry in document["systems"]}
+    workloads = {entry["name"] for entry in document["workloads"]}
+    assert systems >= {"lgnnic-doca-dma", "lgnnic-sockets", "lgnnic-local"}
+    assert workloads >= {
+        "reddit", "ogbn-products", "ogbn-mag", "ogbn-arxiv", "ogbn-papers100M", "MAG240M", "IGB", "Friendster"
+    }  # fmt: skip
+
+
+def test_schema_without_a_kind_names_all(command: Any) -> None:
+    assert command("schema").out.split() == list(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schema_accepts_the_catalog_and_refuses_unknown_keys(command: Any, kind: str) -> None:
+    schema = command("schema", kind).document
+    validator = jsonschema.validators.validator_for(schema)
+    validator.check_schema(schema)
+    for name in names(kind):
+        table = tomllib.loads((DATA / kind / f"{name}.toml").read_text(encoding="utf-8"))
+        problems = [f"{kind}/{name} {error.json_path}: {error.message}" for error in validator(schema).iter_errors(table)]
+        assert problems == []
+        assert list(validator(schema).iter_errors({**table, "no_such_key": 1}))
