@@ -17,6 +17,7 @@ from scipy import optimize, stats
 Array = NDArray[np.float64]
 
 _STEP = (1e-2,)  # relative, of a log: chunks are counted in whole ones, so that smaller steps see jumps
+_KNOWN = 1e-10  # share of the largest information below which a direction counts as unknown
 _WIDE_STEP = 0.03  # of a log, for the covariance: about the width over which a constant is known
 
 
@@ -116,8 +117,16 @@ def fit(
     degrees = max(left.size - start.size, 1)
     scale = max(float((left**2).sum()) / degrees, 1e-300)
     slopes = np.column_stack([_slope(weighted, found.x, index) for index in range(start.size)])
-    covariance = scale * np.linalg.pinv(slopes.T @ slopes, rcond=1e-10, hermitian=True)
-    return Fit(np.exp(found.x), np.asarray(covariance, dtype=np.float64), left * error, float(found.cost))
+    covariance = _covariance(slopes, scale, float(np.mean(high - low)))
+    return Fit(np.exp(found.x), covariance, left * error, float(found.cost))
+
+
+def _covariance(slopes: Array, scale: float, width: float) -> Array:
+    """Return the covariance of the logs; a direction that the data say nothing of is as wide as the bounds."""
+    information, directions = np.linalg.eigh(slopes.T @ slopes)
+    known = information > _KNOWN * information.max()
+    variance = np.where(known, scale / np.where(known, information, 1.0), width**2)
+    return np.asarray((directions * variance) @ directions.T, dtype=np.float64)
 
 
 def _slope(function: Callable[[Array], Array], where: Array, index: int) -> Array:

@@ -88,8 +88,8 @@ def _deviations(scenario: Scenario, profile: str, generator: np.random.Generator
     if covariance.size == 0:
         return np.zeros((DRAWS + 1, 0))
     values, vectors = np.linalg.eigh(covariance)
-    factor = vectors * np.sqrt(np.maximum(values, 0.0))
-    rows = generator.standard_normal((DRAWS, covariance.shape[0])) @ factor.T
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the symmetric one, free of the vectors' signs
+    rows = generator.standard_normal((DRAWS, covariance.shape[0])) @ root
     return np.vstack([np.zeros(covariance.shape[0]), rows])
 
 

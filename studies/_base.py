@@ -129,7 +129,9 @@ def filled(readme: str, tables: Mapping[str, str]) -> str:
         raise ModelError(f"the README has marks for {sorted(marks)}, the study has tables for {sorted(tables)}")
     for name, table in tables.items():
         block = f"<!-- table {name} -->\n{table}\n<!-- end -->"
-        readme = re.sub(rf"<!-- table {name} -->\n.*?<!-- end -->", lambda found, new=block: new, readme, flags=re.DOTALL)
+        readme = re.sub(
+            rf"<!-- table {name} -->\n.*?<!-- end -->", lambda found, new=block: new, readme, flags=re.DOTALL
+        )
     return readme
 
 

@@ -35,7 +35,7 @@ def _main_source(sources: dict[str, str]) -> str:
     """Return the surest source, and how many more there are; --json has all."""
     from perfmodel.spec._base import SOURCE_KINDS
 
-    surest = sorted(set(sources.values()), key=lambda text: SOURCE_KINDS.index(text.split(":")[0]))
+    surest = sorted(sorted(set(sources.values())), key=lambda text: SOURCE_KINDS.index(text.split(":")[0]))
     more = f" (and {len(surest) - 1} more)" if len(surest) > 1 else ""
     return f"{surest[0]}{more}" if surest else ""
 

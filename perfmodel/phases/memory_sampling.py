@@ -1,9 +1,9 @@
 r"""Memory of the node that samples: the graph, and what each running sampler holds.
 
 A sampler at work holds, for every edge it drew, its two ends and its position as they grow (with room to double), as
-tensors, as the stacked edge index, and the position mapped back: 8 ids and 4 positions. For every node it holds the id and its entry in
-the renaming table (about 4 ids), and the gathered tensors. Workers each hold one such set, the mini-batches they have
-ready, and their share of the sampler's graph.
+tensors, as the stacked edge index, and the position mapped back: 8 ids and 4 positions. For every node it holds the id
+and its entry in the renaming table (about 4 ids), and the gathered tensors. Workers each hold one such set, the
+mini-batches they have ready, and their share of the sampler's graph.
 
 .. math:: M = R + G + \max(1, w)\,((8 i + 4 o) e + 4 i n + V) + w\,(\rho\,G_{s} + f V), \quad G_s = i E + o (E + T)
 

@@ -141,9 +141,7 @@ def guessed(name: str) -> Answer:
     left_out = [row for row in lgnnic.read_table() if row.dataset == "ogbn-products"]
     profile = fitted_without(left_out)
     guess = GUESSES[name]
-    parameters = [
-        {**found, "value": guess.get(found["fields"][0], found["value"])} for found in profile["parameters"]
-    ]
+    parameters = [{**found, "value": guess.get(found["fields"][0], found["value"])} for found in profile["parameters"]]
     changed = {**profile, "parameters": parameters}
     return _scores(lgnnic.compared(left_out, changed))
 
@@ -184,7 +182,9 @@ def compute() -> Answer:
     by_kind = folds(rows)
     given = {"as fitted": {}, **variations()}
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        running = {kind: {name: pool.submit(fold, left) for name, left in parts.items()} for kind, parts in by_kind.items()}
+        running = {
+            kind: {name: pool.submit(fold, left) for name, left in parts.items()} for kind, parts in by_kind.items()
+        }
         guesses = {name: pool.submit(guessed, name) for name in GUESSES}
         varying = {name: pool.submit(variation, changes) for name, changes in given.items()}
         found = {kind: {name: job.result() for name, job in jobs.items()} for kind, jobs in running.items()}

@@ -28,9 +28,14 @@ def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], today: 
     -------
     str
     """
-    parts = [_text(WIDTH / 2, 20, "Speedup of sampling on the SmartNIC over shipping the frontier (fp16, DMA)", "middle")]
+    parts = [
+        _text(WIDTH / 2, 20, "Speedup of sampling on the SmartNIC over shipping the frontier (fp16, DMA)", "middle")
+    ]
     for rate in RATES:
-        parts += [_line(_x(rate), TOP, _x(rate), HEIGHT - BOTTOM), _text(_x(rate), HEIGHT - BOTTOM + 18, _rate(rate), "middle")]
+        parts += [
+            _line(_x(rate), TOP, _x(rate), HEIGHT - BOTTOM),
+            _text(_x(rate), HEIGHT - BOTTOM + 18, _rate(rate), "middle"),
+        ]
     for factor in FACTORS:
         parts += [
             _line(LEFT, _y(factor), WIDTH - RIGHT, _y(factor), "#444444" if factor == 1.0 else "#dddddd"),

@@ -186,7 +186,8 @@ def claim(words: str, factor: float, kind: str, mechanism: str, quantity: str) -
         "factor": factor,
         "rows": [_label(slow), _label(fast)],
         "transfer_counted_once": slow.counted_twice and quantity == "execution",
-        "as_printed": slow.measured[lgnnic.QUANTITIES.index(quantity)] / fast.measured[lgnnic.QUANTITIES.index(quantity)],
+        "as_printed": slow.measured[lgnnic.QUANTITIES.index(quantity)]
+        / fast.measured[lgnnic.QUANTITIES.index(quantity)],
         "ratio": numerator / denominator,
         "ratio_range": [low, high],
         "holds": bool(low <= factor + 0.05 and factor - 0.05 <= high),
@@ -201,7 +202,12 @@ def _is_pair(kind: str, slow: Published, fast: Published) -> bool:
     if kind == "quantization":
         return slow.fanout == fast.fanout and (slow.precision, fast.precision) == ("fp32", "fp16")
     common = tuple(int(part) for part in COMMON[fast.dataset].split(","))
-    return slow.precision == fast.precision == "fp32" and fast.fanout == common and slow.fanout[0] == -1 and len(slow.fanout) > 1
+    return (
+        slow.precision == fast.precision == "fp32"
+        and fast.fanout == common
+        and slow.fanout[0] == -1
+        and len(slow.fanout) > 1
+    )
 
 
 def _measured(row: Published, quantity: str) -> tuple[float, float]:
@@ -261,7 +267,10 @@ def _time_table(answer: Answer) -> str:
     rows = []
     for system, by_dataset in answer["times"].items():
         for dataset, by_plan in by_dataset.items():
-            plans = {**by_plan, **({"one machine holds the graph": answer["local"][dataset]} if system == SYSTEMS[0] else {})}
+            plans = {
+                **by_plan,
+                **({"one machine holds the graph": answer["local"][dataset]} if system == SYSTEMS[0] else {}),
+            }
             for plan, found in plans.items():
                 phases = found["phases"]
                 shown = [_seconds(phases.get(name, 0.0)) for name in names[:1]]
@@ -271,7 +280,15 @@ def _time_table(answer: Answer) -> str:
                 mark = " †" if found["violations"] else ""
                 total = f"{figure(found['time_s'])} ({between(found['interval_s'])}){mark}"
                 rows.append(
-                    [system.removeprefix("lgnnic-"), dataset, plan, f"{found['bytes'] / 1e6:,.0f}", *shown, _seconds(rest), total]
+                    [
+                        system.removeprefix("lgnnic-"),
+                        dataset,
+                        plan,
+                        f"{found['bytes'] / 1e6:,.0f}",
+                        *shown,
+                        _seconds(rest),
+                        total,
+                    ]
                 )
     header = ["system", "dataset", "plan", "sent [MB]", "sampling", "lookup", "transfer", "GPU", "total [s]"]
     return markdown(header, rows, numbers_from=3)

@@ -47,9 +47,7 @@ def draw_own(
     relations = {key: Csc.from_edges(source, target, nodes) for key, (source, target) in edges.items()}
     rng = np.random.default_rng(2)
     drawn = [sample_heterogeneous(relations, {"node": ids}, fanout, semantics, rng=rng) for ids in seeds]
-    return np.array(
-        [(len(one.nodes["node"]), sum(map(sum, one.edges_per_hop.values()))) for one in drawn], dtype=float
-    )
+    return np.array([(len(one.nodes["node"]), sum(map(sum, one.edges_per_hop.values()))) for one in drawn], dtype=float)
 
 
 def draw_pyg(edges: Edges, nodes: int, seeds: Iterator[Ids], fanout: Sequence[int]) -> Counts:

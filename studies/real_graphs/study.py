@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from perfmodel.errors import SpecError
 from perfmodel.graph.measure import MeasuredGraph, measure_graph
 from perfmodel.graph.minibatch import Seeds, expected_minibatch
 from perfmodel.graph.profile import DegreeProfile
-from studies._base import Answer, Study, between, figure, markdown, percent
+from studies._base import ROOT, Answer, Study, between, figure, markdown, percent
 from studies.real_graphs import samplers, sources
 from studies.real_graphs.samplers import Counts, Edges
 
@@ -33,6 +32,8 @@ SMALL: Final[tuple[Setting, ...]] = ((8, (3, 3, 3)), (16, (5, 5)), (32, (10,)), 
 TYPED: Final[tuple[Setting, ...]] = ((4, (1, 1, 1)), (2, (2, 2)), (8, (1, 1)), (1, (3,)))
 WINDOW: Final = 3600  # [s]
 WINDOW_SETTING: Final[Setting] = (16, (5, 5))
+#: Expected without a correction, with that of the first setting, with one measured at every setting.
+KINDS: Final = ("mean_field", "corrected", "corrected_here")
 SYSTEM, AGAINST = "lgnnic-doca-dma", "no-offload-frontier"
 
 
@@ -166,7 +167,7 @@ def at_setting(
     """Draw at one setting with every sampler, and expect it without, with the reference's and with its own correction."""
     batch, fanout = setting
     plain = dataclasses.replace(reference.profile, reach=())
-    profiles = {"mean_field": plain, "corrected": reference.profile, "corrected_here": own.profile}
+    profiles = dict(zip(KINDS, (plain, reference.profile, own.profile), strict=True))
     answer: Answer = {"batch": batch, "fanout": list(fanout)}
     for semantics in SEMANTICS:
         order = fanout if semantics == "pyg" else fanout[::-1]
@@ -225,13 +226,9 @@ def prediction(graph: Graph, path: pathlib.Path, folder: pathlib.Path) -> Answer
 
 def _command(*arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "perfmodel", *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": _root()})
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT.parent)
     document: dict[str, Any] = json.loads(done.stdout)
     return document
-
-
-def _root() -> str:
-    return str(pathlib.Path(__file__).parents[2])
 
 
 def windows(contacts: Sequence[sources.Contact], folder: pathlib.Path) -> list[Answer]:
@@ -269,28 +266,21 @@ def windows(contacts: Sequence[sources.Contact], folder: pathlib.Path) -> list[A
 
 
 def _summary(found: Mapping[str, Answer]) -> Answer:
-    """Return errors over all graphs and settings, apart from repeated edges, by kind of expectation."""
-    answer: Answer = {}
-    for kind in ("mean_field", "corrected", "corrected_here"):
-        for semantics in SEMANTICS:
-            for place, settings in (("first", slice(0, 1)), ("other", slice(1, None))):
-                off = {
-                    quantity: np.abs(
-                        [
-                            setting[semantics][kind][f"{quantity}_off"]
-                            for name, graph in found.items()
-                            if name != "school-repeats"
-                            for setting in graph["settings"][settings]
-                        ]
-                    )
-                    for quantity in ("nodes", "edges")
-                }
-                answer[f"{kind}, {semantics}, {place}"] = {
-                    f"{quantity}_{statistic.__name__}": float(statistic(values))
-                    for quantity, values in off.items()
-                    for statistic in (np.median, np.max)
-                }
-    return answer
+    """Return the largest errors of each graph over both samplers, by kind of expectation."""
+    return {name: {kind: _largest(graph, kind) for kind in ("first", *KINDS)} for name, graph in found.items()}
+
+
+def _largest(graph: Answer, kind: str) -> Answer:
+    """Return the largest error of one kind; ``first`` is the corrected one at the setting it was measured at."""
+    settings = graph["settings"]
+    if kind in ("first", "corrected"):
+        settings, kind = (settings[:1] if kind == "first" else settings[1:]), "corrected"
+    return {
+        quantity: max(
+            abs(setting[semantics][kind][f"{quantity}_off"]) for setting in settings for semantics in SEMANTICS
+        )
+        for quantity in ("nodes", "edges")
+    }
 
 
 def tables(answer: Answer) -> dict[str, str]:
@@ -321,18 +311,21 @@ def _graph_table(answer: Answer) -> str:
 
 
 def _summary_table(answer: Answer) -> str:
-    names = {"mean_field": "without correction", "corrected": "correction of the first setting", "corrected_here": "correction of each setting"}
-    rows = []
-    for kind, words in names.items():
-        for semantics in SEMANTICS:
-            cells = [words, {"pyg": "PyG", "dgl": "DGL"}[semantics]]
-            for place in ("first", "other"):
-                found = answer["summary"][f"{kind}, {semantics}, {place}"]
-                for quantity in ("nodes", "edges"):
-                    cells.append(f"{percent(found[f'{quantity}_median'], 1)} / {percent(found[f'{quantity}_max'], 1)}")
-            rows.append(cells)
-    header = ["expected", "against", "first setting: nodes", "edges", "other settings: nodes", "edges"]
-    return markdown(header, rows, numbers_from=2)
+    rows = [
+        [
+            name,
+            *(
+                percent(found[kind][quantity], 1)
+                for kind in ("mean_field", "first", "corrected", "corrected_here")
+                for quantity in ("nodes", "edges")
+            ),
+        ]
+        for name, found in answer["summary"].items()
+    ]
+    header = ["graph"]
+    for words in ("plain", "corrected, first setting", "same correction, other settings", "corrected at each setting"):
+        header += [f"{words}: nodes", "edges"]
+    return markdown(header, rows)
 
 
 def _batch_table(answer: Answer) -> str:
@@ -342,10 +335,15 @@ def _batch_table(answer: Answer) -> str:
             for semantics in SEMANTICS:
                 part = setting[semantics]
                 library, own = part["library"], part["own"]
-                cells = [name, f"{setting['batch']}", ",".join(map(str, setting["fanout"])), {"pyg": "PyG", "dgl": "DGL"}[semantics]]
+                cells = [
+                    name,
+                    f"{setting['batch']}",
+                    ",".join(map(str, setting["fanout"])),
+                    {"pyg": "PyG", "dgl": "DGL"}[semantics],
+                ]
                 for quantity in ("nodes", "edges"):
                     cells += [
-                        f"{library[quantity]:,.1f} ± {library[f'{quantity}_error']:.2g}",
+                        _mean(library, quantity),
                         f"{100 * (own[quantity] / library[quantity] - 1):+.1f} %",
                         *(f"{100 * part[kind][f'{quantity}_off']:+.1f} %" for kind in ("mean_field", "corrected")),
                     ]
@@ -355,6 +353,12 @@ def _batch_table(answer: Answer) -> str:
         "edges drawn", "our sampler", "expected, plain", "corrected",
     ]  # fmt: skip
     return markdown(header, rows, numbers_from=4)
+
+
+def _mean(means: Answer, quantity: str) -> str:
+    """Return a mean with its standard error."""
+    mean, error = means[quantity], means[f"{quantity}_error"]
+    return f"{figure(mean, 4)} ± {figure(error, 2)}"
 
 
 def _prediction_table(answer: Answer) -> str:
@@ -376,8 +380,8 @@ def _window_table(answer: Answer) -> str:
     rows = [
         [
             str(found["hour"]), str(found["nodes"]), f"{found['edges']:,}", f"{found['mean_degree']:.1f}",
-            percent(found["kept_share"]), f"{found['own']['nodes']:.1f} ± {found['own']['nodes_error']:.1g}",
-            *(f"{100 * found[kind]['nodes_off']:+.1f} %" for kind in ("mean_field", "corrected", "corrected_here")),
+            percent(found["kept_share"]), _mean(found["own"], "nodes"),
+            *(f"{100 * found[kind]['nodes_off']:+.1f} %" for kind in KINDS),
         ]
         for found in answer["windows"]
     ]  # fmt: skip

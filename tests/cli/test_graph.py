@@ -121,9 +121,7 @@ def test_bad_arguments(command: Any, file: str, arguments: list[str], words: str
     assert words in command("graph", file, *arguments).sentence
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01\x02\xff", b"1\n", b"1 2\n3\n", b"-1 2\n"]
-)
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02\xff", b"1\n", b"1 2\n3\n", b"-1 2\n"])
 @pytest.mark.parametrize("name", ["g.txt", "g.csv", "g.mtx", "g.npz", "g.npy", "g.csv.gz", "g.unknown"])
 def test_files_that_are_no_graphs(command: Any, tmp_path: pathlib.Path, name: str, content: bytes) -> None:
     path = tmp_path / name

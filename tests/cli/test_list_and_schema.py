@@ -61,6 +61,8 @@ def test_schema_accepts_the_catalog_and_refuses_unknown_keys(command: Any, kind:
     validator.check_schema(schema)
     for name in names(kind):
         table = tomllib.loads((DATA / kind / f"{name}.toml").read_text(encoding="utf-8"))
-        problems = [f"{kind}/{name} {error.json_path}: {error.message}" for error in validator(schema).iter_errors(table)]
+        problems = [
+            f"{kind}/{name} {error.json_path}: {error.message}" for error in validator(schema).iter_errors(table)
+        ]
         assert problems == []
         assert list(validator(schema).iter_errors({**table, "no_such_key": 1}))

@@ -170,9 +170,7 @@ def test_batch(command: Any) -> None:
 
 def test_semantics_turn_the_order_of_fanouts(command: Any) -> None:
     dgl = predicted(command, "--set", "workload.sampling.semantics=dgl")
-    both = predicted(
-        command, "--set", "workload.sampling.semantics=dgl", "--set", "workload.sampling.fanout=10,25"
-    )
+    both = predicted(command, "--set", "workload.sampling.semantics=dgl", "--set", "workload.sampling.fanout=10,25")
     assert dgl["edges"] != both["edges"]
     assert phase(dgl, "sampling")["time_s"] != phase(predicted(command), "sampling")["time_s"]
 
@@ -191,9 +189,7 @@ def test_too_little_memory_is_an_answer(command: Any) -> None:
     assert violation["limit"] == 2.0**30
     assert violation["need"] == found["memory"][0]["need_bytes"]
     assert "1 GiB" in violation["message"]
-    shown = command(
-        "predict", "reddit", "--system", "lgnnic-doca-dma", "--set", "system.memory_node.memory=1 GiB"
-    )
+    shown = command("predict", "reddit", "--system", "lgnnic-doca-dma", "--set", "system.memory_node.memory=1 GiB")
     assert shown.status == 0
     assert "infeasible (memory.memory_node)" in shown.out
 

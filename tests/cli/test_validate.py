@@ -21,7 +21,16 @@ def table(folder: pathlib.Path, *rows: str, header: str = HEADER) -> str:
 
 def test_the_shipped_table(command: Any) -> None:
     found = command("validate", "lgnnic", "--json").document
-    assert set(found) >= {"schema", "perfmodel", "inputs", "rows", "summary", "by_quantity", "fitted_parameters", "conflicts"}
+    assert set(found) >= {
+        "schema",
+        "perfmodel",
+        "inputs",
+        "rows",
+        "summary",
+        "by_quantity",
+        "fitted_parameters",
+        "conflicts",
+    }
     assert len(found["rows"]) == 72
     for row in found["rows"]:
         assert set(row) >= {
@@ -51,7 +60,9 @@ def test_rows_that_are_not_shipped(command: Any, tmp_path: pathlib.Path) -> None
 
 
 def test_rows_far_off_are_still_an_answer(command: Any, tmp_path: pathlib.Path) -> None:
-    found = command("validate", "lgnnic", "--table", table(tmp_path, "reddit,sockets,25 10,fp32,1,1"), "--json").document
+    found = command(
+        "validate", "lgnnic", "--table", table(tmp_path, "reddit,sockets,25 10,fp32,1,1"), "--json"
+    ).document
     assert found["summary"]["median_ape"] > 10
     assert found["summary"]["coverage_90"] == 0.0
 
@@ -114,7 +125,9 @@ def test_tables_that_are_not_there(command: Any, path: str) -> None:
 
 def test_a_byte_order_mark_and_spaces_are_no_error(command: Any, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_bytes(b"\xef\xbb\xbf" + HEADER.replace(",", ", ").encode() + b"\r\nreddit, doca-dma, 25 10, fp32, 0.34, 0.66\r\n")
+    path.write_bytes(
+        b"\xef\xbb\xbf" + HEADER.replace(",", ", ").encode() + b"\r\nreddit, doca-dma, 25 10, fp32, 0.34, 0.66\r\n"
+    )
     assert command("validate", "lgnnic", "--table", str(path), "--json").document["summary"]["n"] == 2
 
 

@@ -62,6 +62,8 @@ def test_predictions_stand(golden: types.ModuleType) -> None:
 
 
 def test_what_moved_is_shown() -> None:
-    assert moved({"a": 1.0, "b": [1.0, 2.0], "c": 0.0}, {"a": 1.1, "b": [1.0, 2.0], "c": 0.0}) == ["a: 1.0 -> 1.1 (+10.00%)"]
+    assert moved({"a": 1.0, "b": [1.0, 2.0], "c": 0.0}, {"a": 1.1, "b": [1.0, 2.0], "c": 0.0}) == [
+        "a: 1.0 -> 1.1 (+10.00%)"
+    ]
     assert moved({"b": [1.0, 2.0]}, {"b": [1.0, 3.0], "d": 1}) == ["b: [1.0, 2.0] -> [1.0, 3.0]", "d: None -> 1"]
     assert moved({"a": 1.0}, {"a": 1.0005}) == []

@@ -3,8 +3,9 @@
 A memory node cuts each tensor into chunks. A chunk waits for a place in the window, is converted and copied into the
 send buffer by the node's one sending thread, crosses the node's wire behind its header, travels, is copied out by the
 receiver's one thread (into a buffer of full size, or into one that is regrown and takes along all it holds), and is
-acknowledged; the acknowledgement frees the place in the window. The receiver takes chunks in their order. A tensor is done when its last acknowledgement is back,
-and only then the next tensor starts. Several memory nodes take chunks in turn, each with its own thread, wire and window.
+acknowledged; the acknowledgement frees the place in the window. The receiver takes chunks in their order. A tensor is
+done when its last acknowledgement is back, and only then the next tensor starts. Several memory nodes take chunks in
+turn, each with its own thread, wire and window.
 """
 
 from __future__ import annotations
@@ -79,9 +80,7 @@ def _node(
     flights = []
     for number, size in cut:
         yield window.get(1)
-        yield environment.timeout(
-            size * protocol.conversion + size / protocol.sender_copy + protocol.time_per_chunk
-        )
+        yield environment.timeout(size * protocol.conversion + size / protocol.sender_copy + protocol.time_per_chunk)
         flights.append(environment.process(_flight(environment, protocol, number, size, wire, receiver, window)))
     yield environment.all_of(flights)
 

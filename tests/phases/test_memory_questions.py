@@ -6,6 +6,7 @@ with the reason.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -62,7 +63,9 @@ def test_3_papers100m_is_killed_on_a_laptop() -> None:
     assert features > 32 * GB
 
 
-@pytest.mark.parametrize(("hops", "memory", "fits"), [(2, "251 GB", True), (3, "251 GB", False), (4, "251 GB", False), (4, "400 GB", True)])
+@pytest.mark.parametrize(
+    ("hops", "memory", "fits"), [(2, "251 GB", True), (3, "251 GB", False), (4, "251 GB", False), (4, "400 GB", True)]
+)
 def test_6_precomputed_hops_of_papers100m(hops: int, memory: str, fits: bool) -> None:
     """Each hop keeps one more copy of the features beside those as loaded; 251 GB ended, 400 GB was fine."""
     estimate = ask(
@@ -100,7 +103,9 @@ def test_11_products_full_batch_takes_33_gb() -> None:
 
 
 def test_11_one_message_for_every_edge_would_not_fit_any_gpu() -> None:
-    assert need(ask("ogbn-products", **{**FULL_BATCH, "workload__model__aggregation": "materialized"}), "gpu") > 200 * GB
+    assert (
+        need(ask("ogbn-products", **{**FULL_BATCH, "workload__model__aggregation": "materialized"}), "gpu") > 200 * GB
+    )
 
 
 def test_13_a_graph_larger_than_memory_is_infeasible() -> None:
@@ -112,7 +117,8 @@ def test_13_a_graph_larger_than_memory_is_infeasible() -> None:
 def test_16_converting_igb_full_takes_more_than_512_gb() -> None:
     """More than 700 GB were asked for; the same copies as for papers100M, features memory-mapped, give 557 GB."""
     found = [
-        ask("IGB", system__memory_node__memory=memory, plan__preprocessing__edge_copies=6) for memory in ("512 GB", "700 GB")
+        ask("IGB", system__memory_node__memory=memory, plan__preprocessing__edge_copies=6)
+        for memory in ("512 GB", "700 GB")
     ]
     assert ["memory.preprocessing" in broken(estimate) for estimate in found] == [True, False]
 
@@ -152,10 +158,13 @@ def test_18_more_nodes_than_int32_counts() -> None:
 def test_28_batch_and_width_decide_whether_papers100m_fits_11_gb() -> None:
     """Batch 1000 at 256 ran out, 600 at 16 did not; its program queued up to 64 mini-batches, which no plan here can."""
     sizes = {
-        (batch, hidden): need(ask(PAPERS, system__gpu="rtx-2080ti", workload__sampling__batch=batch, workload__model__hidden=hidden), "gpu")
+        (batch, hidden): need(
+            ask(PAPERS, system__gpu="rtx-2080ti", workload__sampling__batch=batch, workload__model__hidden=hidden),
+            "gpu",
+        )
         for batch in (600, 1000)
         for hidden in (16, 256)
-    }  # fmt: skip
+    }
     assert sizes[600, 16] < sizes[600, 256] < sizes[1000, 256]
     assert sizes[600, 16] < sizes[1000, 16] < sizes[1000, 256]
     assert sizes[600, 16] < 11 * GIB
@@ -164,17 +173,18 @@ def test_28_batch_and_width_decide_whether_papers100m_fits_11_gb() -> None:
 def test_38_memory_grows_with_workers_by_what_each_holds() -> None:
     """5 GB became 17 GB with workers that touch their copy: base plus as much for each."""
     needs = [need(ask("ogbn-products", plan__workers=workers), "memory_node") for workers in range(1, 9)]
-    steps = [after - before for before, after in zip(needs, needs[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(needs)]
     assert all(step == pytest.approx(steps[0]) for step in steps)
     assert needs[3] / needs[0] > 2
     shared = [
-        need(ask("ogbn-products", plan__workers=workers, plan__loader__replicated_share=0), "memory_node") for workers in (0, 4)
+        need(ask("ogbn-products", plan__workers=workers, plan__loader__replicated_share=0), "memory_node")
+        for workers in (0, 4)
     ]
     assert shared[1] < needs[3] / 1.5
 
 
 def test_96_a_dense_adjacency_of_400_498_nodes_takes_597_gib() -> None:
-    """"Tried to allocate 597.53 GiB": the square of the nodes at 4 bytes."""
+    """ "Tried to allocate 597.53 GiB": the square of the nodes at 4 bytes."""
     scenario = pm.load_scenario(dense(400_498, 2e6), "lgnnic-local", changes={"system.gpu": "v100-16gb"})
     assert bind(scenario).values["training.adjacency_bytes"] / GIB == pytest.approx(597.53, abs=0.01)
     assert broken(pm.predict(scenario)) == {"memory.gpu"}

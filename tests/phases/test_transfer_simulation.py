@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import perfmodel as pm
+
 Value = Callable[..., float]
 
 
@@ -48,7 +50,9 @@ def _tensor(value: Value, link: Any, tensor: float) -> float:
         "sender_copy_bandwidth": link.sender_copy,
         "aggregation_time": aggregation,
     }
-    return value("transfer_regrown", **{**sending, **growth, **buffer}) if link.regrown else value("transfer", **sending)
+    return (
+        value("transfer_regrown", **{**sending, **growth, **buffer}) if link.regrown else value("transfer", **sending)
+    )
 
 
 def drawn(protocol: types.ModuleType, seed: int, count: int, regrown: bool, nodes: int = 1) -> list[tuple[Any, float]]:
@@ -94,9 +98,7 @@ def drawn(protocol: types.ModuleType, seed: int, count: int, regrown: bool, node
 
 def deviations(value: Value, protocol: types.ModuleType, cases: list[tuple[Any, float]]) -> np.ndarray:
     """Return |predicted / simulated - 1|."""
-    return np.array(
-        [abs(predicted(value, link, [size]) / protocol.simulate(link, [size]) - 1) for link, size in cases]
-    )
+    return np.array([abs(predicted(value, link, [size]) / protocol.simulate(link, [size]) - 1) for link, size in cases])
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 5])
@@ -130,6 +132,48 @@ def test_regrown_receiver_with_several_memory_nodes(value: Value, protocol: type
     assert np.quantile(found, 0.9) < 0.06
 
 
+def test_the_estimate_warns_of_several_nodes_and_a_regrown_buffer() -> None:
+    warned = {
+        devices: any(
+            "regrown buffer" in warning for warning in pm.predict(sockets.replace({"plan.devices": devices})).warnings
+        )
+        for sockets in [pm.load_scenario("reddit", "lgnnic-sockets")]
+        for devices in (1, 2)
+    }
+    assert warned == {1: False, 2: True}
+
+
+def test_a_whole_prediction_is_what_the_simulation_gives(protocol: types.ModuleType) -> None:
+    """Tensor by tensor, with the catalog's link: sizes are the estimate's, the time the simulation's."""
+    scenario = pm.load_scenario("reddit", "lgnnic-doca-dma", changes={"plan.transfer.window": 3})
+    estimate = pm.predict(scenario)
+    link, plan = scenario.system.link, scenario.plan
+    assert link is not None
+    simulated = sum(
+        protocol.simulate(
+            protocol.Protocol(
+                chunk=plan.transfer.chunk,
+                window=int(plan.transfer.window),
+                bandwidth=link.bandwidth,
+                latency=link.latency,
+                header=link.header,
+                time_per_chunk=link.time_per_chunk,
+                acknowledgement=link.time_per_acknowledgement,
+                packet=link.time_per_packet,
+                conversion=getattr(link.conversion, kind),
+                sender_copy=scenario.system.memory_node.copy_bandwidth,
+                receiver_copy=scenario.system.compute_node.copy_bandwidth,
+                heap_limit=scenario.system.compute_node.heap_limit,
+                fault_time=link.fault_time,
+            ),
+            [estimate.bytes[kind]],
+        )
+        for kind in ("features", "edge_index", "labels")
+    )
+    transfer = next(phase.time_s for phase in estimate.phases if phase.name == "transfer")
+    assert transfer == pytest.approx(simulated, rel=1e-9)
+
+
 def test_tensors_follow_each_other(value: Value, protocol: types.ModuleType) -> None:
     for regrown in (False, True):
         for link, size in drawn(protocol, 5, 40, regrown=regrown):
@@ -140,7 +184,9 @@ def test_tensors_follow_each_other(value: Value, protocol: types.ModuleType) -> 
 
 def test_the_simulation_by_hand(protocol: types.ModuleType) -> None:
     """Three chunks of 1 s at each of sender, wire and receiver, acknowledged after 1 s."""
-    link = protocol.Protocol(chunk=1.0, window=1, bandwidth=1.0, acknowledgement=1.0, sender_copy=1.0, receiver_copy=1.0)
+    link = protocol.Protocol(
+        chunk=1.0, window=1, bandwidth=1.0, acknowledgement=1.0, sender_copy=1.0, receiver_copy=1.0
+    )
     assert protocol.simulate(link, [3.0]) == 12.0
     assert protocol.simulate(dataclasses.replace(link, window=2), [3.0]) == 4 + 4  # 0-4, 1-5, 4-8
     assert protocol.simulate(dataclasses.replace(link, window=3), [3.0]) == 6.0

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfmodel import errors
-from perfmodel.errors import MissingCalibration, ModelError, NoFeasiblePlan, PerfmodelError, SpecError, UnitError, nearest, shown
+from perfmodel.errors import (
+    MissingCalibration,
+    ModelError,
+    NoFeasiblePlan,
+    PerfmodelError,
+    SpecError,
+    UnitError,
+    nearest,
+    shown,
+)
 
 
 def test_the_sentence_has_all_four_parts() -> None:
@@ -67,5 +76,17 @@ def test_shown_survives_what_repr_does_not() -> None:
     deep: list[object] = []
     for _ in range(5000):
         deep = [deep]
-    for value in (loop, deep, "x" * 10**6, 10**4000, 10**6000, [10**6000], object(), None, float("nan"), b"\0", {1: [2, {3}]}):
+    for value in (
+        loop,
+        deep,
+        "x" * 10**6,
+        10**4000,
+        10**6000,
+        [10**6000],
+        object(),
+        None,
+        float("nan"),
+        b"\0",
+        {1: [2, {3}]},
+    ):
         assert 0 < len(shown(value)) < 400

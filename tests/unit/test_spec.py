@@ -89,7 +89,13 @@ def test_the_small_scenario_is_good() -> None:
         ("workload__modle", {}, "workload.modle", "is not a known key", "model"),
         ("workload__sampling__fanouts", "5", "workload.sampling.fanouts", "is not a known key", "fanout"),
         ("system__link__bandwith", "1 GB/s", "system.link.bandwith", "is not a known key", "bandwidth"),
-        ("workload__graph__node_types__post__node", 5, "workload.graph.node_types.post.node", "is not a known key", "nodes"),
+        (
+            "workload__graph__node_types__post__node",
+            5,
+            "workload.graph.node_types.post.node",
+            "is not a known key",
+            "nodes",
+        ),
         ("plan__transfer__chunk", "1 GB/s", "plan.transfer.chunk", "must be in B", "1 MiB"),
         ("plan__transfer__chunk", "1 gb", "plan.transfer.chunk", "must be in B", "1 MiB"),
         ("plan__transfer__chunk", "big", "plan.transfer.chunk", "must be a number with a unit such as 1 MiB", None),
@@ -104,15 +110,39 @@ def test_the_small_scenario_is_good() -> None:
         ("plan__devices", 0, "plan.devices", "must be at least 1", "1"),
         ("plan__precision", {"features": "fp61"}, "plan.precision.features", "must be one of fp32", "fp16"),
         ("plan__precision", {"features": 16}, "plan.precision.features", "must be one of fp32", None),
-        ("plan__placement", {"sampling": "smart-nic"}, "plan.placement.sampling", "must be one of memory-node", "compute-node | memory-node"),
+        (
+            "plan__placement",
+            {"sampling": "smart-nic"},
+            "plan.placement.sampling",
+            "must be one of memory-node",
+            "compute-node | memory-node",
+        ),
         ("plan__overlap", "pipeline", "plan.overlap", "must be one of", "pipelined"),
         ("system__memory_node__memory", "16 GB/s", "system.memory_node.memory", "must be in B", "1 MiB"),
         ("system__memory_node__memory", "inf GB", "system.memory_node.memory", "at most", None),
         ("system__memory_node__cores", 0, "system.memory_node.cores", "must be at least 1", "1"),
         ("system__memory_node__kind", "nic", "system.memory_node.kind", "must be one of", "smartnic"),
-        ("system__memory_node__sampling__serial_share", 1.5, "system.memory_node.sampling.serial_share", "at least 0 and at most 1", "1"),
-        ("system__memory_node__sampling__time_per_edge", "inf s/edge", "system.memory_node.sampling.time_per_edge", "at most", None),
-        ("system__memory_node__sampling__time_per_edge", "1 us/node", "system.memory_node.sampling.time_per_edge", "must be in s/edge", "1 s/edge"),
+        (
+            "system__memory_node__sampling__serial_share",
+            1.5,
+            "system.memory_node.sampling.serial_share",
+            "at least 0 and at most 1",
+            "1",
+        ),
+        (
+            "system__memory_node__sampling__time_per_edge",
+            "inf s/edge",
+            "system.memory_node.sampling.time_per_edge",
+            "at most",
+            None,
+        ),
+        (
+            "system__memory_node__sampling__time_per_edge",
+            "1 us/node",
+            "system.memory_node.sampling.time_per_edge",
+            "must be in s/edge",
+            "1 s/edge",
+        ),
         ("system__link__bandwidth", 0, "system.link.bandwidth", "must be above 0 B/s", "25 GB/s"),
         ("system__link__bandwidth", "100 Gbit", "system.link.bandwidth", "must be in B/s", "25 GB/s"),
         ("system__link__latency", "-1 us", "system.link.latency", "must be at least 0 s", "0 s"),
@@ -129,14 +159,28 @@ def test_the_small_scenario_is_good() -> None:
         ("workload__graph__relations", "link", "workload.graph.relations", "tuple", None),
         ("workload__graph__relations__0__source", "pots", "workload.graph", "must be a node type", "post"),
         ("workload__graph__relations__0__source_slot", "lnk", "workload.graph", "must be a slot of post", "link"),
-        ("workload__graph__relations__0__edges", 1e9, "workload.graph", "mean degree of at most the largest", "1e+07 edges"),
+        (
+            "workload__graph__relations__0__edges",
+            1e9,
+            "workload.graph",
+            "mean degree of at most the largest",
+            "1e+07 edges",
+        ),
         ("workload__graph__node_types", [], "workload.graph.node_types", "dictionary", None),
-        ("workload__graph__node_types__post__nodes", 0.2, "workload.graph.node_types.post.nodes", "must be at least 1", None),
+        (
+            "workload__graph__node_types__post__nodes",
+            0.2,
+            "workload.graph.node_types.post.nodes",
+            "must be at least 1",
+            None,
+        ),
         ("workload__graph__node_types__post__degrees__link__cv", -1, "degrees.link.cv", "must be at least 0", "0"),
         ("workload__graph__sources", [], "workload.graph.sources", "dictionary", None),
     ],
-)  # fmt: skip
-def test_a_wrong_value_is_named_where_it_stands(key: str, value: object, where: str, rule: str, near: str | None) -> None:
+)
+def test_a_wrong_value_is_named_where_it_stands(
+    key: str, value: object, where: str, rule: str, near: str | None
+) -> None:
     error = sentence(lambda: load(**{key: value}))
     assert where in error.where
     assert rule in error.rule
@@ -182,7 +226,9 @@ def test_fanouts_that_are_taken(fanout: object, expected: tuple[int, ...]) -> No
 
 
 @pytest.mark.parametrize("part", ["workload", "system", "plan"])
-@pytest.mark.parametrize("value", [[], [[]], [1, 2], 0, 1.5, True, b"reddit", {}, {"use": None}, {"use": {}}, {"use": "nope"}, "", "nope"])
+@pytest.mark.parametrize(
+    "value", [[], [[]], [1, 2], 0, 1.5, True, b"reddit", {}, {"use": None}, {"use": {}}, {"use": "nope"}, "", "nope"]
+)
 def test_what_is_no_table(part: str, value: object) -> None:
     tables = {**TABLES, part: value}
     sentence(lambda: pm.load_scenario(tables["workload"], tables["system"], tables["plan"]))
@@ -239,7 +285,11 @@ def test_broken_files(tmp_path: pathlib.Path, name: str, content: bytes, rule: s
 def test_missing_files_and_folders(tmp_path: pathlib.Path) -> None:
     (tmp_path / "reddit-mine.toml").write_text("name = 'x'")
     missing = sentence(lambda: pm.load_scenario(str(tmp_path / "redit-mine.toml"), SYSTEM))
-    assert (missing.rule, missing.got, missing.nearest) == ("must be a file that exists", "no such file", "reddit-mine.toml")
+    assert (missing.rule, missing.got, missing.nearest) == (
+        "must be a file that exists",
+        "no such file",
+        "reddit-mine.toml",
+    )
     assert sentence(lambda: pm.load_scenario(str(tmp_path), SYSTEM)).got == "a directory"
     assert sentence(lambda: pm.load_scenario(str(tmp_path / "no" / "such" / "x.toml"), SYSTEM)).got == "no such file"
     for name in ("x" * 100_000, "a\0b.toml", "x" * 5000 + ".toml", "/" + "y" * 300, "\0"):
@@ -305,8 +355,21 @@ def test_changes_that_are_no_mapping(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [[1, np.nan], [1e6, -1], [0.0], ["1 MiB", "1 s"], ["1 MiB", ""], [None], [1 + 2j], [True, False], [[1], [1, 2]], [[1, 2]], [{}], np.inf],
-)  # fmt: skip
+    [
+        [1, np.nan],
+        [1e6, -1],
+        [0.0],
+        ["1 MiB", "1 s"],
+        ["1 MiB", ""],
+        [None],
+        [1 + 2j],
+        [True, False],
+        [[1], [1, 2]],
+        [[1, 2]],
+        [{}],
+        np.inf,
+    ],
+)
 def test_columns(column: Any) -> None:
     error = sentence(lambda: pm.evaluate(load(), {"plan.transfer.chunk": column}))
     assert error.where == "plan.transfer.chunk"
@@ -322,7 +385,7 @@ def test_columns_of_unlike_length_and_none_at_all() -> None:
 
 def test_a_number_that_no_one_knows_is_asked_for() -> None:
     scenario = load(system__memory_node__sampling={"time_per_edge": "0.1 us/edge"})
-    with pytest.raises(MissingCalibration, match="system.memory_node.sampling.time_per_node"):
+    with pytest.raises(MissingCalibration, match=r"system\.memory_node\.sampling\.time_per_node"):
         pm.predict(scenario)
 
 
@@ -333,9 +396,39 @@ def _odd() -> list[Any]:
     for _ in range(3000):
         deep = {"a": deep}
     return [
-        None, [], {}, [[]], [1, 2], "", 0, -1, 0.5, float("inf"), float("nan"), True, "x" * 100_000, "\0", "日本", "-1 GB", "1e999 B",
-        b"abc", object(), set(), (1,), {"use": None}, {1: 2}, loop, deep, 10**400, 10**6000, 1 + 2j, "nan", [None], [{}], "../..",
-    ]  # fmt: skip
+        None,
+        [],
+        {},
+        [[]],
+        [1, 2],
+        "",
+        0,
+        -1,
+        0.5,
+        float("inf"),
+        float("nan"),
+        True,
+        "x" * 100_000,
+        "\0",
+        "日本",
+        "-1 GB",
+        "1e999 B",
+        b"abc",
+        object(),
+        set(),
+        (1,),
+        {"use": None},
+        {1: 2},
+        loop,
+        deep,
+        10**400,
+        10**6000,
+        1 + 2j,
+        "nan",
+        [None],
+        [{}],
+        "../..",
+    ]
 
 
 def _places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -348,7 +441,7 @@ def _places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 @pytest.mark.parametrize("part", ["workload", "system", "plan"])
 def test_odd_values_anywhere_are_taken_or_refused(part: str) -> None:
     """Every place of the tables takes every odd value; what loads must also predict."""
-    refused = 0
+    sentences: list[str] = []
     for path in _places(TABLES[part]):
         for value in _odd():
             tables = copy.deepcopy(TABLES)
@@ -359,6 +452,6 @@ def test_odd_values_anywhere_are_taken_or_refused(part: str) -> None:
             try:
                 pm.predict(pm.load_scenario(tables["workload"], tables["system"], tables["plan"]))
             except PerfmodelError as error:
-                refused += 1
-                assert len(str(error)) < 600
-    assert refused > 100
+                sentences.append(str(error))
+    assert len(sentences) > 100
+    assert all(len(sentence) < 600 and sentence.isprintable() for sentence in sentences)

@@ -7,6 +7,7 @@ pint has no flop, USD, node, edge or message: for those the decimal prefixes are
 
 from __future__ import annotations
 
+import contextlib
 import math
 from fractions import Fraction
 
@@ -117,7 +118,9 @@ def test_another_dimension_is_refused(text: str, unit: str) -> None:
     assert parse(caught.value.nearest, unit) > 0
 
 
-@pytest.mark.parametrize("unit", ["gb", "GBs", "KIB", "mB", "Kib/S", "sec", "Bytes", "m/s", "GB per s", "日本", "\0", "B" * 500])
+@pytest.mark.parametrize(
+    "unit", ["gb", "GBs", "KIB", "mB", "Kib/S", "sec", "Bytes", "m/s", "GB per s", "日本", "\0", "B" * 500]
+)
 def test_an_unknown_unit_is_refused(unit: str) -> None:
     with pytest.raises(UnitError):
         parse(f"1 {unit}", "B")
@@ -152,10 +155,9 @@ def test_absurd_input_is_a_sentence(value: object) -> None:
 
 @given(st.text(max_size=40))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
-    try:
-        assert isinstance(parse(text, "B/s"), float)
-    except UnitError as error:
-        assert error.rule
+    """Nothing else is raised, and what is taken is a number."""
+    with contextlib.suppress(UnitError):
+        assert not math.isnan(parse(text, "B/s"))
 
 
 def test_examples_of_every_unit_parse() -> None:
