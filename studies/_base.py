@@ -128,10 +128,9 @@ def filled(readme: str, tables: Mapping[str, str]) -> str:
     if sorted(marks) != sorted(tables):
         raise ModelError(f"the README has marks for {sorted(marks)}, the study has tables for {sorted(tables)}")
     for name, table in tables.items():
-        block = f"<!-- table {name} -->\n{table}\n<!-- end -->"
-        readme = re.sub(
-            rf"<!-- table {name} -->\n.*?<!-- end -->", lambda found, new=block: new, readme, flags=re.DOTALL
-        )
+        start = readme.index(f"<!-- table {name} -->")
+        end = readme.index("<!-- end -->", start)
+        readme = f"{readme[:start]}<!-- table {name} -->\n{table}\n{readme[end:]}"
     return readme
 
 

@@ -1,1 +1,1 @@
-"""How well does the model predict rows of LGNNIC's table that it was not fitted to?"""
+"""LGNNIC's table, predicted by fits that did not see the rows."""

@@ -1,1 +1,1 @@
-"""When does sampling on the SmartNIC pay on LGNNIC's hardware, and against what?"""
+"""When sampling on the SmartNIC pays on LGNNIC's hardware, and against what."""

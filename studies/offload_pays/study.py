@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.published import lgnnic
 from calibration.published.lgnnic import Published
+from perfmodel.errors import ModelError
 from perfmodel.estimate import Estimate, predict
 from perfmodel.evaluation import evaluate
 from perfmodel.spec.scenario import Scenario, load_scenario
@@ -94,7 +95,7 @@ def speedups(dataset: str, system: str) -> Answer:
 def _speedup(own: Scenario, other: Scenario) -> Answer:
     against = predict(own, other).against
     if against is None:
-        raise AssertionError("a prediction against another scenario holds the comparison")
+        raise ModelError("a prediction against another scenario must hold the comparison")
     return {"speedup": against.speedup, "interval": list(against.speedup_interval), "feasible": against.feasible}
 
 

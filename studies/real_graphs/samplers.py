@@ -18,7 +18,7 @@ Edges = Mapping[RelationKey, tuple[Ids, Ids]]
 
 
 def numbered(rows: Sequence[tuple[str, str, str]]) -> tuple[Edges, int]:
-    """Number the nodes of (source, relation, target) rows; returns edges by relation, and the number of nodes."""
+    """Give the nodes of (source, relation, target) rows numbers; returns edges by relation, and how many nodes."""
     names = sorted({name for source, _, target in rows for name in (source, target)})
     place = {name: index for index, name in enumerate(names)}
     by_relation: dict[str, list[tuple[int, int]]] = {}

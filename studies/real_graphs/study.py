@@ -261,7 +261,7 @@ def windows(contacts: Sequence[sources.Contact], folder: pathlib.Path) -> list[A
                 **{name: expectation(profile, batch, fanout, "pyg", drawn) for name, profile in profiles.items()},
             }
         )
-        reach, before = measured.profile.reach, pairs  # the next window is expected with this one's correction
+        reach, before = tuple(measured.profile.reach), pairs  # the next window is expected with this one's correction
     return answer
 
 
