@@ -158,7 +158,9 @@ _ALL: Final = (
     Quantity("edge_copies", "", "edge lists alive at the peak of preprocessing", "plan.preprocessing.edge_copies"),
     Quantity("graph_memory", "B", "the graph as the sampler keeps it"),
     Quantity(
-        "allocator_overhead", "", "what the allocator holds beside what tensors need, as a share of it",
+        "allocator_overhead",
+        "",
+        "what the allocator holds beside what tensors need, as a share of it",
         "system.{where}.allocator_overhead",
     ),
     Quantity("saved_bytes", "B", "activations kept for the backward pass", "training.saved_bytes"),

@@ -305,9 +305,13 @@ def latex_quantity(value: float, unit: str) -> str:
     return f"{{{number}}}" if not shown else rf"{{{number}\,\mathrm{{{shown}}}}}"
 
 
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"} | {
-    character: "\\" + character for character in "_%&#${}"
-}
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+} | {character: "\\" + character for character in "_%&#${}"}
 
 
 def escaped(words: str) -> str:
