@@ -248,7 +248,8 @@ def test_counts_are_bounded_and_grow(
     assert nodes.sum() <= 1e4 * (1 + 1e-9)
     assert nodes[1:].sum() <= edges.sum() * (1 + 1e-9)
     more = expected_minibatch(profile, Seeds("node"), min(batch + 50, 10_000), fanout, semantics, replace)
-    assert more.nodes >= min(expected.nodes, 1e4) * (1 - 1e-6)
+    # close to saturation the mean field's own error, some 1e-5, is larger than what 50 more seeds bring
+    assert more.nodes >= min(expected.nodes, 1e4) * (1 - 1e-4)
 
 
 def test_seed_shares_fill_a_class_no_further_than_it_goes() -> None:
