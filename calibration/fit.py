@@ -17,7 +17,7 @@ from scipy import optimize, stats
 Array = NDArray[np.float64]
 
 _STEP = (1e-2,)  # relative, of a log: chunks are counted in whole ones, so that smaller steps see jumps
-_KNOWN = 1e-10  # share of the largest information below which a direction counts as unknown
+_BOUNDS_REACH = 2 * 1.6449  # width of a 90 % interval, in standard deviations
 _WIDE_STEP = 0.03  # of a log, for the covariance: about the width over which a constant is known
 
 
@@ -80,7 +80,7 @@ def fit(
     error: Array,
     constants: Sequence[Constant],
 ) -> Fit:
-    """Fit constants to measurements.
+    """Fit constants to measurements; a constant that no prediction depends on stays at its first guess.
 
     Parameters
     ----------
@@ -110,23 +110,33 @@ def fit(
     def weighted(logs: Array) -> Array:
         return np.asarray(np.log(predicted(np.exp(logs)) / measured) / error)
 
+    held = np.array([not _slope(weighted, start, index).any() for index in range(start.size)])
+
+    def with_held(free: Array) -> Array:
+        logs = start.copy()
+        logs[~held] = free
+        return logs
+
     found = optimize.least_squares(
-        weighted, start, bounds=(low, high), x_scale="jac", jac="3-point", diff_step=_STEP * start.size
+        lambda free: weighted(with_held(free)),
+        start[~held],
+        bounds=(low[~held], high[~held]),
+        x_scale="jac",
+        jac="3-point",
+        diff_step=_STEP * int((~held).sum()),
     )
-    left = weighted(found.x)
-    degrees = max(left.size - start.size, 1)
+    logs = with_held(found.x)
+    left = weighted(logs)
+    degrees = max(left.size - int((~held).sum()), 1)
     scale = max(float((left**2).sum()) / degrees, 1e-300)
-    slopes = np.column_stack([_slope(weighted, found.x, index) for index in range(start.size)])
-    covariance = _covariance(slopes, scale, float(np.mean(high - low)))
-    return Fit(np.exp(found.x), covariance, left * error, float(found.cost))
+    slopes = np.column_stack([_slope(weighted, logs, index) for index in range(start.size)])
+    return Fit(np.exp(logs), _covariance(slopes, scale, high - low), left * error, float(found.cost))
 
 
-def _covariance(slopes: Array, scale: float, width: float) -> Array:
-    """Return the covariance of the logs; a direction that the data say nothing of is as wide as the bounds."""
-    information, directions = np.linalg.eigh(slopes.T @ slopes)
-    known = information > _KNOWN * information.max()
-    variance = np.where(known, scale / np.where(known, information, 1.0), width**2)
-    return np.asarray((directions * variance) @ directions.T, dtype=np.float64)
+def _covariance(slopes: Array, scale: float, width: Array) -> Array:
+    """Return the covariance of the logs; the bounds, as a 90 % interval, are all that is known beside the data."""
+    information = slopes.T @ slopes / scale + np.diag((_BOUNDS_REACH / width) ** 2)
+    return np.asarray(np.linalg.inv(information), dtype=np.float64)
 
 
 def _slope(function: Callable[[Array], Array], where: Array, index: int) -> Array:

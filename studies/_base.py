@@ -69,8 +69,8 @@ def all_studies() -> dict[str, Study]:
 
 def run(study: Study) -> None:
     """Compute the answer, write ``answer.json`` and the pictures, and draw the README's tables anew."""
-    answer = rounded(study.compute())
-    (study.folder / "answer.json").write_text(as_text(answer), encoding="utf-8")
+    (study.folder / "answer.json").write_text(as_text(rounded(study.compute())), encoding="utf-8")
+    answer = study.answer()  # in the order of the file
     for name, text in study.pictures(answer).items():
         (study.folder / name).write_text(text, encoding="utf-8")
     (study.folder / "README.md").write_text(study.readme(answer), encoding="utf-8")

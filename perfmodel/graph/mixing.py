@@ -112,6 +112,9 @@ def _table(profile: DegreeProfile, relation: Relation) -> Mixing | None:
     return Mixing(in_bin, factor, below, position - below, source.share * out_degree * source.nodes / edges)
 
 
+_CERTAIN = 1e100  # weight of a node that meets everyone: more edges than there are pairs
+
+
 def _binned(degree: Array, nodes: Array) -> tuple[Index, Array, Array]:
     """Put classes into bins of degree; returns each class's bin, and the nodes and mean degree of every bin."""
     logs = np.log(np.maximum(degree, 1e-9))
@@ -131,10 +134,10 @@ def _edge_chance(targets: Array, in_degree: Array, sources: Array, out_degree: A
     x, y = in_degree / np.sqrt(edges), out_degree / np.sqrt(edges)
     chance = -np.expm1(-np.outer(x, y))
     for _ in range(200):
-        x = x * np.minimum(in_degree / (chance @ sources), 10.0)
+        x = np.minimum(x * np.minimum(in_degree / (chance @ sources), 10.0), _CERTAIN)
         chance = -np.expm1(-np.outer(x, y))
         step = np.minimum(out_degree / (targets @ chance), 10.0)
-        y = y * step
+        y = np.minimum(y * step, _CERTAIN)
         chance = -np.expm1(-np.outer(x, y))
         if float(np.abs(step - 1.0).max()) < 1e-6:
             break

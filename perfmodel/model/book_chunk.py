@@ -72,6 +72,9 @@ def _candidates(call: Record, chain: Chain, written: Written, most: float) -> li
             found.append(Candidate(call.item_name, "largest", most, sympy.Symbol("max_chunk"), why, chain))
         elif best.kind != "largest":
             found.append(Candidate(call.item_name, best.kind, best.value, best.formula, _why(best, call, chain), chain))
+    elif most < bytes_sent:
+        why = "the link takes no larger one"
+        found.append(Candidate(call.item_name, "largest", most, sympy.Symbol("max_chunk"), why, chain))
     if bytes_sent <= most:
         why = f"one chunk holds {call.item_name} whole: nothing is paid for more chunks"
         found.append(Candidate(call.item_name, "whole", bytes_sent, size, why, chain))
@@ -128,7 +131,7 @@ def _chosen(
         "transfer_time_now_s": traced.outcome.phases[step].value,
         "time_s": float(totals[best]),
         "time_now_s": traced.outcome.time.value,
-        "regimes": [_regime(each) for each in regimes(written.expressions[0], chain, _SMALLEST, most)],
+        "regimes": [_regime(each) for each in regimes(written.expressions[0], chain, min(_SMALLEST, most / 2), most)],
         "regimes_of": call.item_name,
         "candidates": [
             {"tensor": each.tensor, "kind": each.kind, "value": each.value, "transfer_time_s": float(time)}

@@ -101,7 +101,7 @@ def _entry(entry: Chapter) -> Iterator[str]:
     yield from _wrapped(f"{entry['phase']}: {entry['meaning']} [{entry['source']}]", "  ", "    ")
     if entry["item"]:
         others = f"; {entry['others']} others take less" if entry["others"] else ""
-        yield f"    shown: {entry['item']}{others}"
+        yield from _wrapped(f"shown: {entry['item']}{others}", "    ", "      ")
     yield from _equation(entry["result"], entry, entry["item_value"], entry["unit"], "    ")
     for definition in entry["definitions"]:
         yield from _equation(definition["name"], definition, definition["value"], definition["unit"], "      ")
@@ -175,7 +175,9 @@ def _best_chunk(chapter: Chapter | None) -> Iterator[str]:
         f"the mini-batch {render(chapter['time_s'], 's')} and {render(chapter['time_now_s'], 's')}",
         "  ",
     )
-    yield f"  transfer time of {chapter['regimes_of']} as a function of the chunk c, ceil(x) taken as x:"
+    yield from _wrapped(
+        f"transfer time of {chapter['regimes_of']} as a function of the chunk c, ceil(x) taken as x:", "  "
+    )
     for regime in chapter["regimes"]:
         span = f"{render(regime['low'], 'B')} to {render(regime['high'], 'B')}"
         formula = regime["with_numbers"] or "no sum of powers of c"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import importlib
 import math
 import re
@@ -124,6 +125,11 @@ _OWN = "="  # marks the expressions themselves among the definitions; no name st
 _LONG = 8  # operations from which a repeated part gets a name
 
 
+@functools.lru_cache(maxsize=65536)
+def _operations(expression: sympy.Basic) -> int:
+    return int(expression.count_ops())
+
+
 def _known(expression: sympy.Basic, names: Mapping[str, object]) -> list[str]:
     return sorted(symbol.name for symbol in expression.free_symbols if symbol.name in names)
 
@@ -138,10 +144,10 @@ def _repeated_named(formulas: dict[str, sympy.Basic]) -> dict[str, sympy.Basic]:
             for node in sympy.preorder_traversal(formula)
             if isinstance(node, (sympy.Max, sympy.Min, sympy.Add, sympy.Piecewise))
         )
-        again = [node for node, count in counts.items() if count > 1 and node.count_ops() >= _LONG]
+        again = [node for node, count in counts.items() if count > 1 and _operations(node) >= _LONG]
         if not again:
             break
-        longest = max(again, key=lambda node: (node.count_ops(), str(node)))
+        longest = max(again, key=lambda node: (_operations(node), str(node)))
         rule = _Folding({f"part_{number}": longest})
         named = {name: rule.fold(formula) for name, formula in named.items()}
         named[f"part_{number}"] = longest
@@ -155,7 +161,7 @@ class _Folding:
         kept = [(name, part) for name, part in parts.items() if name != without]
         self.short: dict[sympy.Basic, sympy.Basic] = {}
         self.terms: list[tuple[type, frozenset[sympy.Basic], sympy.Basic]] = []
-        for name, part in sorted(kept, key=lambda each: (-each[1].count_ops(), each[0])):
+        for name, part in sorted(kept, key=lambda each: (-_operations(each[1]), each[0])):
             self._add(part, sympy.Symbol(name))
         own = parts.get(without)
         self.found: dict[sympy.Basic, sympy.Basic] = {}

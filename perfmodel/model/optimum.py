@@ -86,7 +86,7 @@ def best_chunk(time: sympy.Expr, chain: Chain, low: float, high: float) -> Optim
     >>> c, a, b = sympy.symbols("chunk a b", positive=True)
     >>> found = best_chunk(a / c + b * c, Chain([], {"chunk": 1.0, "a": 8.0, "b": 2.0}), 0.1, 100.0)
     >>> found.kind, found.formula, round(found.value, 6)
-    ('interior', sqrt(a/b), 2.0)
+    ('interior', sqrt(a)/sqrt(b), 2.0)
     """
     grid = np.geomspace(low, high, _SCAN)
     times = _times(time, chain, grid)

@@ -25,6 +25,7 @@ _SMALLEST: Final = 1e-15
 _LARGEST: Final = 1e18
 _SCAN: Final = 512
 _NEAR: Final = 1e3  # how many times up and down the scan is dense
+_LONGEST: Final = 400  # operations up to which a closed form is sought: beyond, no one would read it
 _CLOSE: Final = 1e-6  # relative distance between the closed form and the flip that was found
 
 
@@ -121,7 +122,7 @@ def solved(
     2*sqrt(a)
     """
     unknown = symbol_in(expression, name)
-    if unknown is None:
+    if unknown is None or expression.count_ops() > _LONGEST:
         return None
     numerator = sympy.fraction(sympy.together(expression))[0]
     try:
@@ -129,9 +130,10 @@ def solved(
     except sympy.PolynomialError:
         return None
     for root in _roots(_reduced(polynomial)):
-        value = float(Point(chain.at(name, close_to)).value(root))
-        if abs(value - close_to) <= tolerance * abs(close_to):
-            return root
+        point = Point(chain.at(name, close_to))
+        if abs(float(point.value(root)) - close_to) <= tolerance * abs(close_to):
+            above, below = sympy.fraction(root)
+            return -above / -below if point.value(below) < 0 else root
     return None
 
 

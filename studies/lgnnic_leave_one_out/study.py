@@ -68,60 +68,60 @@ def folds(rows: Sequence[Published]) -> dict[str, dict[str, list[Published]]]:
 
 def fold(left_out: Sequence[Published]) -> Answer:
     """Fit without some rows and predict them."""
-    profile = fitted_without(left_out)
+    profile, still = fitted_without(left_out)
     rows = lgnnic.compared(left_out, profile)
     return {
         **_scores(rows),
-        "constants": [_constant(profile, index) for index in range(len(CONSTANTS))],
+        "constants": [_constant(profile, index, index in still) for index in range(len(CONSTANTS))],
         "rows": [_plain(row) for row in rows],
-        "with_prior": _scores(lgnnic.compared(left_out, with_prior(profile))),
+        "with_prior": _scores(lgnnic.compared(left_out, with_prior(profile, still))),
     }
 
 
-def fitted_without(left_out: Sequence[Published]) -> dict[str, Any]:
-    """Return the profile that the other rows give; constants that none of them depends on stay at their first guess."""
+def fitted_without(left_out: Sequence[Published]) -> tuple[dict[str, Any], set[int]]:
+    """Fit the other rows; returns the profile, and the constants that none of them depends on."""
     kept = [row for row in lgnnic.read_table() if row not in set(left_out)]
-    return lgnnic.fitted_profile(kept, held(kept))
+    still = unmoved(kept)
+    return lgnnic.fitted_profile(kept, held(still)), still
 
 
-def held(rows: Sequence[Published]) -> list[Constant]:
-    """Return the constants, those that no row depends on held where they are: the optimizer would let them drift."""
+def unmoved(rows: Sequence[Published]) -> set[int]:
+    """Return the places of the constants that no row depends on."""
     model = lgnnic.TableModel(rows, CONSTANTS)
     start = np.array([constant.start for constant in CONSTANTS])
     at_start = model(start)
-    found = []
-    for index, constant in enumerate(CONSTANTS):
-        probed = start.copy()
-        probed[index] *= PROBE
-        still = bool(np.all(model(probed) == at_start))
-        bounds = (constant.start * (1 - 1e-9), constant.start * (1 + 1e-9)) if still else constant.bounds
-        found.append(dataclasses.replace(constant, bounds=bounds))
-    return found
+    probes = start * np.where(np.eye(start.size) > 0, PROBE, 1.0)
+    return {index for index, probe in enumerate(probes) if np.all(model(probe) == at_start)}
 
 
-def with_prior(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Give constants that no row depends on the spread of their bounds: the fit leaves their variance at zero."""
+def held(still: set[int]) -> list[Constant]:
+    """Return the constants, some of them held at their first guess: the optimizer would let them drift."""
+    return [
+        dataclasses.replace(constant, bounds=(constant.start * (1 - 1e-9), constant.start * (1 + 1e-9)))
+        if index in still
+        else constant
+        for index, constant in enumerate(CONSTANTS)
+    ]
+
+
+def with_prior(profile: Mapping[str, Any], still: set[int]) -> dict[str, Any]:
+    """Give constants that no row depends on the spread that makes their bounds a 90 % interval."""
     covariance = np.array(profile["covariance"])
-    for index in range(len(CONSTANTS)):
-        if not _depended_on(profile, index):
-            low, high = CONSTANTS[index].bounds
-            covariance[index, index] = (np.log(high / low) / (2 * lgnnic.NORMAL_REACH)) ** 2
+    for index in still:
+        low, high = CONSTANTS[index].bounds
+        covariance[index], covariance[:, index] = 0.0, 0.0
+        covariance[index, index] = (np.log(high / low) / (2 * lgnnic.NORMAL_REACH)) ** 2
     return {**profile, "covariance": covariance.tolist()}
 
 
-def _depended_on(profile: Mapping[str, Any], index: int) -> bool:
-    return bool(profile["covariance"][index][index] > 1e-12)
-
-
-def _constant(profile: Mapping[str, Any], index: int) -> Answer:
+def _constant(profile: Mapping[str, Any], index: int, still: bool) -> Answer:
     found = profile["parameters"][index]
-    low, high = found["interval"]
     bounds = CONSTANTS[index].bounds
     return {
         "constant": f"{found['entry'].split('/')[1]} {found['fields'][0]}",
         "value": found["value"],
         "unit": found["unit"],
-        "interval": [low, high] if _depended_on(profile, index) else None,
+        "interval": None if still else list(found["interval"]),
         "at_bound": not bounds[0] * 1.001 < found["value"] < bounds[1] / 1.001,
     }
 
@@ -139,7 +139,7 @@ def _plain(row: Row) -> Answer:
 def guessed(name: str) -> Answer:
     """Predict ogbn-products' rows by a fit to the others, with another guess of what only they fix."""
     left_out = [row for row in lgnnic.read_table() if row.dataset == "ogbn-products"]
-    profile = fitted_without(left_out)
+    profile, _ = fitted_without(left_out)
     guess = GUESSES[name]
     parameters = [{**found, "value": guess.get(found["fields"][0], found["value"])} for found in profile["parameters"]]
     changed = {**profile, "parameters": parameters}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from perfmodel.graph.sampler import Csc, RelationKey, sample_heterogeneous
 Ids = NDArray[np.int64]
 Counts = NDArray[np.float64]  # one row per batch: nodes, edges
 Edges = Mapping[RelationKey, tuple[Ids, Ids]]
+Semantics = Literal["pyg", "dgl"]
+SEMANTICS: Final[tuple[Semantics, ...]] = ("pyg", "dgl")
 
 
 def numbered(rows: Sequence[tuple[str, str, str]]) -> tuple[Edges, int]:
@@ -40,9 +42,7 @@ def seed_sets(nodes: int, batch: int, batches: int) -> Iterator[Ids]:
         yield rng.choice(nodes, size=min(batch, nodes), replace=False, shuffle=False)
 
 
-def draw_own(
-    edges: Edges, nodes: int, seeds: Iterator[Ids], fanout: Sequence[int], semantics: Literal["pyg", "dgl"]
-) -> Counts:
+def draw_own(edges: Edges, nodes: int, seeds: Iterator[Ids], fanout: Sequence[int], semantics: Semantics) -> Counts:
     """Draw with the sampler of ``perfmodel.graph``."""
     relations = {key: Csc.from_edges(source, target, nodes) for key, (source, target) in edges.items()}
     rng = np.random.default_rng(2)
@@ -84,6 +84,30 @@ def draw_dgl(edges: Edges, nodes: int, seeds: Iterator[Ids], fanout: Sequence[in
         found = inputs["node"] if isinstance(inputs, dict) else inputs
         counts.append((len(found), sum(block.num_edges() for block in blocks)))
     return np.array(counts, dtype=float)
+
+
+DRAWS: Final[Mapping[str, Callable[[Edges, int, Iterator[Ids], Sequence[int]], Counts]]] = {
+    "ours": lambda edges, nodes, seeds, fanout: draw_own(edges, nodes, seeds, fanout, "pyg"),
+    "PyG (torch_sparse)": draw_pyg,
+    "DGL": draw_dgl,
+}
+
+
+def last_neighbors(draw: Callable[[Edges, int, Iterator[Ids], Sequence[int]], Counts]) -> float:
+    """Return how often a sampler draws the last 5 of 20 neighbors, over 5 draws without replacement being uniform.
+
+    Every seed shares its first 15 neighbors with all others and has the last 5 for itself, so that the nodes of a batch
+    count the draws of those.
+    """
+    seeds, shared, own, fanout, batches = 2000, 15, 5, 5, 50
+    nodes = seeds + shared + own * seeds
+    common = seeds + np.tile(np.arange(shared), (seeds, 1))
+    private = seeds + shared + np.arange(own * seeds).reshape(seeds, own)
+    source = np.concatenate([common, private], axis=1).ravel()
+    edges: Edges = {("node", "edge", "node"): (source, np.repeat(np.arange(seeds), shared + own))}
+    drawn = draw(edges, nodes, (np.arange(seeds) for _ in range(batches)), [fanout])
+    private_drawn = drawn[:, 0].mean() - seeds - shared
+    return float(private_drawn / (seeds * own * fanout / (shared + own)))
 
 
 def _modules(*names: str) -> list[Any]:
