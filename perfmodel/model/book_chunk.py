@@ -110,7 +110,8 @@ def _chosen(
     bound = traced.bound
     now = bound.values[KEY]
     chunks = np.array([candidate.value for candidate in candidates])
-    outcome = bound.run({KEY: chunks})
+    with np.errstate(all="ignore"):
+        outcome = bound.run({KEY: chunks})
     times = np.broadcast_to(outcome.phases[step], chunks.shape)
     totals = np.broadcast_to(outcome.time, chunks.shape)
     best = next(place for place, time in enumerate(times) if time <= _AS_GOOD * times.min())

@@ -7,6 +7,7 @@ so a rounded quantity keeps its value and passes on the slope of what it rounds.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -147,7 +148,8 @@ class Branch:
 
 
 def _best(parts: Sequence[sympy.Expr], rank: Callable[[sympy.Expr], float]) -> list[sympy.Expr]:
-    ranks = [rank(part) for part in parts]
+    """Return the parts of the highest rank; what has no value ranks last."""
+    ranks = [-math.inf if math.isnan(own) else own for own in map(rank, parts)]
     return [part for part, own in zip(parts, ranks, strict=True) if own == max(ranks)]
 
 

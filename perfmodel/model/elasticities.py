@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 from pydantic import BaseModel
 
 from perfmodel.model.bound import bind
@@ -81,7 +82,7 @@ def _derivatives(trace: Trace) -> Iterator[Elasticity]:
     for key, mark in bound.numbers.items():
         value, slope = bound.values[key], time.slopes.get(key, 0.0)
         discrete = key in _WHOLE or key.endswith(".cores")
-        changes = math.isfinite(value) and value != 0 and slope != 0
+        changes = math.isfinite(value) and value != 0 and slope != 0 and time.value > 0
         elasticity = slope * value / time.value if changes else 0.0
         yield Elasticity(
             key, value, mark.unit, elasticity, slope, "derivative", discrete, tuple(sorted(set(users.get(key, []))))
@@ -100,9 +101,7 @@ def _differences(scenario: Scenario) -> Iterator[Elasticity]:
             continue
         times = [_time(scenario.replace(wrap(end))) for end in (low, high)]
         slope = (times[1] - times[0]) / (high - low)
-        elasticity = 0.0
-        if value:
-            elasticity = math.log(times[1] / times[0]) / math.log(high / low)
+        elasticity = _relative(times, (low, high)) if value else 0.0
         yield Elasticity(key, value, mark.unit, elasticity, slope, "difference", False, ("mini-batch",))
     yield from _fanouts(scenario)
 
@@ -118,13 +117,21 @@ def _fanouts(scenario: Scenario) -> Iterator[Elasticity]:
             _time(scenario.replace({"workload.sampling.fanout": [*fanout[:hop], end, *fanout[hop + 1 :]]}))
             for end in ends
         ]
-        elasticity = math.log(times[1] / times[0]) / math.log(ends[1] / ends[0])
+        elasticity = _relative(times, ends)
         key = f"workload.sampling.fanout.{hop}"
         yield Elasticity(key, float(neighbors), "", elasticity, None, "difference", True, ("mini-batch",))
 
 
 def _time(scenario: Scenario) -> float:
-    return float(bind(scenario).run({}).time)
+    with np.errstate(all="ignore"):
+        return float(bind(scenario).run({}).time)
+
+
+def _relative(times: Sequence[float], values: Sequence[float]) -> float:
+    """Return the percent of time per percent of a number between two of its values, 0 where a time isn't a number."""
+    if not all(0 < time < math.inf for time in times):
+        return 0.0
+    return math.log(times[1] / times[0]) / math.log(values[1] / values[0])
 
 
 def _workload_numbers(prefix: str, spec: Any) -> Iterator[tuple[str, float, Within, Any]]:
