@@ -117,8 +117,11 @@ def fit(
         logs[~held] = free
         return logs
 
+    def weighted_free(free: Array) -> Array:
+        return weighted(with_held(free))
+
     found = optimize.least_squares(
-        lambda free: weighted(with_held(free)),
+        weighted_free,
         start[~held],
         bounds=(low[~held], high[~held]),
         x_scale="jac",

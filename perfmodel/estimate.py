@@ -132,7 +132,8 @@ def predict(scenario: Scenario, against: Scenario | None = None) -> Estimate:
     scenario : Scenario
         Workload, system and plan.
     against : Scenario, optional
-        What to compare with; common constants are drawn together, so the speedup's interval is the tighter for it.
+        What to compare with; common constants are drawn together, what a fit left over is not, as it differs from one
+        configuration to the next.
 
     Returns
     -------
@@ -156,6 +157,8 @@ def predict(scenario: Scenario, against: Scenario | None = None) -> Estimate:
     if against is None:
         return estimate
     other = _prepared(against)
+    if _body(against) != _body(scenario):
+        other = dataclasses.replace(other, draws=other.draws.apart())
     other_outcome, other_times = _run(other)
     compared = _estimate(against, other, other_outcome, other_times)
     ratio = other_times / times
@@ -170,6 +173,10 @@ def predict(scenario: Scenario, against: Scenario | None = None) -> Estimate:
         ),
         inputs={**against.inputs, **scenario.inputs},
     )
+
+
+def _body(scenario: Scenario) -> tuple[Any, ...]:
+    return scenario.workload, scenario.system, scenario.plan.model_copy(update={"name": "", "title": "", "sources": {}})
 
 
 def interval_of(
@@ -315,10 +322,13 @@ def _violations(outcome: Outcome) -> tuple[Violation, ...]:
 def _energy(scenario: Scenario, bound: Bound, phases: Mapping[str, float], time: float) -> float | None:
     """Return the energy of a mini-batch [J] where every device's power is known, None otherwise."""
     system = scenario.system
-    devices = {device.name: device for device in (system.memory_node, system.compute_node, system.gpu)}
-    if any(device.power is None for device in devices.values()):
+    hosts = [(system.compute_node, 1.0)]
+    if system.link is not None:
+        hosts.append((system.memory_node, scenario.plan.devices))
+    powers = [(device.power, count) for device, count in (*hosts, (system.gpu, 1.0))]
+    if any(power is None for power, _ in powers):
         return None
-    return time * sum(device.power or 0.0 for device in devices.values())
+    return time * sum(count * (power or 0.0) for power, count in powers)
 
 
 def _coverage_warning(uncovered: Sequence[str], phases: Sequence[PhaseTime]) -> tuple[str, ...]:

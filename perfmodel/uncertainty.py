@@ -8,6 +8,7 @@ gets the spread of its least sure number instead.
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -45,6 +46,16 @@ class Draws:
     values: Mapping[str, Array]
     noise: Mapping[str, Array]
 
+    def apart(self) -> Draws:
+        """Return draws of the same constants whose residual factors are paired with none of this one's.
+
+        What a fit leaves over differs from one configuration to the next, so that it does not cancel in their ratio.
+        """
+        noise = {
+            name: np.concatenate([factor[:1], np.roll(factor[1:], DRAWS // 3)]) for name, factor in self.noise.items()
+        }
+        return Draws(self.values, noise)
+
 
 def draw(scenario: Scenario, spreads: Mapping[str, float], groups: Mapping[str, str]) -> Draws:
     """Draw a scenario's uncertain values.
@@ -77,9 +88,14 @@ def draw(scenario: Scenario, spreads: Mapping[str, float], groups: Mapping[str, 
                 values[key] = np.clip(bound.values[key] * np.exp(deviation), mark.low, mark.high)
     for name, shift in batch_shift.items():
         values[name] = bound.values[name] * np.exp(shift)
-    shared = {group: generator.standard_normal(DRAWS) for group in sorted(set(groups.values()))}
+    shared = {group: _residual(group) for group in set(groups.values())}
     noise = {name: np.concatenate([[1.0], np.exp(spread * shared[groups[name]])]) for name, spread in spreads.items()}
     return Draws(values, noise)
+
+
+def _residual(group: str) -> Array:
+    """Draw a group's residual factor [log]; the same for every scenario, whatever other groups it has."""
+    return np.random.default_rng([_SEED, zlib.crc32(group.encode())]).standard_normal(DRAWS)
 
 
 def _deviations(scenario: Scenario, profile: str, generator: np.random.Generator) -> Array:

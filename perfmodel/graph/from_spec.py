@@ -186,13 +186,14 @@ def frontier(workload: Workload) -> BatchQuantities:
 
 def _quantities(workload: Workload, fanout: tuple[int, ...]) -> BatchQuantities:
     drawn = expected_batch(workload, fanout)
+    seeds = drawn.hops[0].nodes[workload.sampling.seeds.node_type]
     stored_width, stored_scale = PRECISIONS[workload.graph.feature_precision]
     tensors: list[Tensor] = []
     for name, count in drawn.nodes_by_type.items():
         dimension = workload.graph.node_types[name].feature_dimension
         if dimension:
             tensors.append(Tensor(f"features {name}", "features", count * dimension, count))
-    tensors.append(Tensor(f"labels {workload.sampling.seeds.node_type}", "labels", workload.sampling.batch, 0.0))
+    tensors.append(Tensor(f"labels {workload.sampling.seeds.node_type}", "labels", seeds, 0.0))
     tensors += [
         Tensor(f"edge_index {relation}", "edge_index", 2.0 * count, 0.0)
         for relation, count in drawn.edges_by_relation.items()
@@ -213,7 +214,7 @@ def _quantities(workload: Workload, fanout: tuple[int, ...]) -> BatchQuantities:
             for name, count in drawn.nodes_by_type.items()
         ),
         relations=tuple(RelationEdges(f"edges {name}", count) for name, count in drawn.edges_by_relation.items()),
-        stored_bytes=gathered + 8.0 * ids + workload.label_width * workload.sampling.batch,
+        stored_bytes=gathered + 8.0 * ids + workload.label_width * seeds,
         tensors=tuple(tensors),
         minibatch=drawn,
     )

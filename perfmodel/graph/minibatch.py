@@ -179,10 +179,11 @@ def expected_minibatch(
     found = _seed_cohort(profile, seeds, batch)
     walk = _Walk(dict(found), [_Cohort(found, {})], _free_edges(profile))
     hops = [Hop(_counted(profile, found), {}, {}, {})]
+    started = sum(hops[0].nodes.values())
     for depth, neighbors in enumerate(in_walking_order):
         drawn = {r.key: _draw(profile, r, walk.frontier, neighbors, replace) for r in profile.relations}
         frontier = _added(_counted(profile, cohort.found) for cohort in walk.frontier)
-        cohort = _find(profile, walk, drawn, tables, _leading_out(profile, drawn, batch, depth))
+        cohort = _find(profile, walk, drawn, tables, _leading_out(profile, drawn, started, depth))
         walk.frontier = [cohort] if semantics == "pyg" else [*walk.frontier, cohort]
         hops.append(
             Hop(

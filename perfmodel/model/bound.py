@@ -163,7 +163,8 @@ class Bound:
         plan, workload = self.plan, self.workload
         stored = workload.graph.feature_precision
         early = plan.placement.quantization == "memory-node" and self.system.link is not None
-        chosen = plan.precision.features if PRECISIONS[plan.precision.features] < PRECISIONS[stored] else stored
+        narrower = PRECISIONS[plan.precision.features] < PRECISIONS[stored]
+        chosen = plan.precision.features if narrower and self.system.link is not None else stored
         sent_precision = chosen if early else stored
         self.sent_width = dict(zip(("features", "scale"), PRECISIONS[sent_precision], strict=True))
         self.values["plan.is_quantized"] = float(chosen != stored)
@@ -196,6 +197,9 @@ class Bound:
         if name in results or not NOMENCLATURE[name].key:
             return Argument(name)
         label, kind = (f"{step.batch}:{item.name}" if item is not None else ""), getattr(item, "kind", "")
+        if name == "devices" and (step.where == "compute_node" or self.system.link is None):
+            self.values["compute_node.devices"] = 1.0  # memory nodes share their own work, never the compute node's
+            return Argument(name, "compute_node.devices")
         key = NOMENCLATURE[name].key.format(where=step.where, batch=step.batch, item=label, kind=kind)
         if isinstance(item, Tensor):
             self._tensor_widths(label, item)
@@ -229,15 +233,7 @@ class Bound:
         values = {**self.values, **changed}
         phases: dict[str, Any] = {}
         sizes: dict[str, Any] = {}
-        decoded = 0.0
-        for tensor in self.batches["batch"].tensors:
-            width = (
-                values["copied.width"]
-                if tensor.kind == "features"
-                else (8.0 if tensor.kind == "edge_index" else self.workload.label_width)
-            )
-            decoded = decoded + values[f"batch:{tensor.name}.elements"] * width
-        results: dict[str, Any] = {"decoded_bytes": decoded}
+        results: dict[str, Any] = {"decoded_bytes": self._decoded(values)}
         for bound in self.steps:
             phases[bound.step.name] = _run_step(bound, values, results, sizes)
         results["batch_bytes"] = sum(sizes.values())
@@ -246,13 +242,16 @@ class Bound:
 
     def _decoded(self, values: Mapping[str, Any]) -> Any:
         """Return the bytes of the mini-batch as they are copied to the GPU."""
-        widths = {
-            "features": values["copied.width"],
-            "edge_index": _INDEX_WIDTH["int64"],
-            "labels": self.workload.label_width,
-        }
-        tensors = self.batches["batch"].tensors
-        return sum(values[f"batch:{tensor.name}.elements"] * widths[tensor.kind] for tensor in tensors)
+        total: Any = 0.0
+        for tensor in self.batches["batch"].tensors:
+            elements, rows = (values[f"batch:{tensor.name}.{field}"] for field in ("elements", "rows"))
+            if tensor.kind == "features":
+                total = total + elements * values["copied.width"] + rows * values["copied.scale"]
+            else:
+                total = total + elements * (
+                    _INDEX_WIDTH["int64"] if tensor.kind == "edge_index" else self.workload.label_width
+                )
+        return total
 
     def _outcome(
         self, values: Mapping[str, Any], phases: dict[str, Any], sizes: dict[str, Any], memory: dict[str, Any]
@@ -278,6 +277,10 @@ class Bound:
         if link is not None:
             chunk, most = values["plan.transfer.chunk"], values["system.link.max_chunk"]
             found.append(Limit("transfer.chunk", chunk, most, "B", f"{link.name} takes no larger chunk"))
+        else:
+            found.append(
+                Limit("devices", values["plan.devices"], 1.0, "", "a system without a link has one memory node")
+            )
         if self.plan.precision.index == "int32":
             largest = max(node_type.nodes for node_type in self.workload.graph.node_types.values())
             found.append(Limit("precision.index", largest, 2.0**31 - 1, "", "node ids need int64"))

@@ -2,11 +2,13 @@ r"""Renaming: giving each new node of one type its place in the mini-batch.
 
 .. math:: t = n \left(t_n + t_m \max(0,\ 1 - L/T)\right),\quad T = b_a N \text{ where } N < N_a,\ b_h n \text{ elsewhere}
 
-A sampler looks every drawn neighbor up in a table of the nodes it has. For types of fewer than a million nodes the table
-is an array over the graph (8 bytes a node), above it a hash map of the mini-batch (17 bytes a slot, half full): pyg-lib,
-``csrc/sampler/cpu/mapper.h``. What of the table lies beyond the last cache level costs a trip to memory.
+A sampler looks every drawn neighbor up in a table of the nodes it has. Here, for types of fewer than a million nodes the
+table is an array over the graph (8 bytes a node), above it a hash map of the mini-batch (17 bytes a slot, half full), as
+pyg-lib's ``csrc/sampler/cpu/mapper.h`` has it. Versions differ in when they take the array (newer ones nearly always,
+torch-sparse never), and which one a system ran is rarely said: ``array_nodes`` is an assumption. What of
+the table lies beyond the last cache level costs a trip to memory.
 
-Worked number: 100,000 nodes of a type of 900,000 (an array of 7.2 MB) over a cache of 3.6 MB take 0.3 s at 2 us a node
+Worked number: 100,000 nodes of 900,000 (an array of 7.2 MB) over a cache of 3.6 MB take 0.3 s at 2 us a node
 and 2 us a miss.
 """
 

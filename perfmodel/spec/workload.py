@@ -88,7 +88,7 @@ class GnnModel(Spec):
     kind : str
         Layer type.
     layers : int, optional
-        How many; as many as the fanout has hops where left out.
+        The most it may have; it is trained with as many as the fanout has hops.
     hidden, classes : float
         Width of hidden layers and of the output.
     aggregation : str
