@@ -70,7 +70,6 @@ def _write(document: dict[str, Any]) -> None:
             f"not fitted: {row['quantity']} of {row['dataset']} {row['fanout']}: {row['predicted']:.3g} s against about "
             f"{row['measured']:g} s"
         )
-    write_line(
-        f"{document['fitted_parameters']} fitted constants, to the shipped rows and to one printed mini-batch of ogbn-mag: "
-        "studies/lgnnic_leave_one_out has the errors on rows left out"
-    )
+    count = document["fitted_parameters"]
+    write_line(f"{count} fitted constants, to the shipped rows and to one printed mini-batch of ogbn-mag")
+    write_line("errors on rows left out of the fit: studies/lgnnic_leave_one_out")

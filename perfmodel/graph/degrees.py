@@ -97,10 +97,15 @@ def _matched(share: Array, middle: Array, shape: float, mean: float, cv: float, 
         degree = scaled(float(np.exp(log_power)))
         return float(np.sqrt((share * degree**2).sum() / mean**2 - 1.0)) - cv
 
-    low, high = np.log(1e-3), np.log(12.0)
-    if excess(high) <= 0:  # the cut leaves no room for so much spread: the widest that fits
-        return scaled(float(np.exp(high)))
-    return scaled(float(np.exp(optimize.brentq(excess, low, high, xtol=1e-12))))
+    # too wide a power piles the mass up at the cut, and the spread falls again: the first crossing is the one meant
+    powers = np.linspace(np.log(1e-3), np.log(12.0), 33)
+    excesses = [excess(power) for power in powers]
+    above = next((number for number, value in enumerate(excesses) if value > 0), None)
+    if above is None:  # the cut leaves no room for so much spread: the widest that fits
+        return scaled(float(np.exp(powers[int(np.argmax(excesses))])))
+    if above == 0:
+        return scaled(float(np.exp(powers[0])))
+    return scaled(float(np.exp(optimize.brentq(excess, powers[above - 1], powers[above], xtol=1e-12))))
 
 
 @functools.lru_cache(maxsize=256)

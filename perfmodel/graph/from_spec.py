@@ -186,7 +186,8 @@ def frontier(workload: Workload) -> BatchQuantities:
 
 def _quantities(workload: Workload, fanout: tuple[int, ...]) -> BatchQuantities:
     drawn = expected_batch(workload, fanout)
-    seeds = drawn.hops[0].nodes[workload.sampling.seeds.node_type]
+    given = workload.sampling.seeds
+    seeds = min(workload.sampling.batch, given.nodes, workload.graph.node_types[given.node_type].nodes)
     stored_width, stored_scale = PRECISIONS[workload.graph.feature_precision]
     tensors: list[Tensor] = []
     for name, count in drawn.nodes_by_type.items():

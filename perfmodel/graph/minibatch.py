@@ -179,7 +179,7 @@ def expected_minibatch(
     found = _seed_cohort(profile, seeds, batch)
     walk = _Walk(dict(found), [_Cohort(found, {})], _free_edges(profile))
     hops = [Hop(_counted(profile, found), {}, {}, {})]
-    started = sum(hops[0].nodes.values())
+    started = min(batch, seeds.nodes, profile.node_types[seeds.node_type].nodes)
     for depth, neighbors in enumerate(in_walking_order):
         drawn = {r.key: _draw(profile, r, walk.frontier, neighbors, replace) for r in profile.relations}
         frontier = _added(_counted(profile, cohort.found) for cohort in walk.frontier)

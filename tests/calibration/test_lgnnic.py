@@ -15,6 +15,7 @@ import pytest
 import perfmodel as pm
 from calibration.published import lgnnic
 from calibration.published.lgnnic_constants import CONSTANTS
+from calibration.published.ogbn_mag import SPREADS
 from perfmodel.errors import SpecError
 from perfmodel.model.bound import bind
 from perfmodel.spec.catalog import DATA
@@ -64,7 +65,8 @@ def test_intervals_cover_what_they_say(found: dict[str, Any]) -> None:
 
 
 def test_few_constants(found: dict[str, Any]) -> None:
-    assert found["fitted_parameters"] == len(CONSTANTS) <= 18
+    """The degree spreads of ogbn-mag count too, though their fit saw none of this table."""
+    assert found["fitted_parameters"] == len(CONSTANTS) + len(SPREADS) <= 18
 
 
 def test_constants_lie_within_what_is_possible_and_inside_their_intervals() -> None:
