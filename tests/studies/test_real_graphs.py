@@ -66,7 +66,8 @@ def test_errors_are_those_of_the_means(answer: Answer) -> None:
             for semantics in SEMANTICS:
                 part = setting[semantics]
                 off = part["corrected"]["nodes"] / part["library"]["nodes"] - 1
-                assert part["corrected"]["nodes_off"] == pytest.approx(off, abs=5e-4)
+                # both counts are kept to four digits, so that each may be off by half a thousandth
+                assert part["corrected"]["nodes_off"] == pytest.approx(off, abs=1.1e-3)
 
 
 def test_words_of_the_answer(answer: Answer) -> None:
