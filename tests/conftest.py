@@ -7,8 +7,13 @@ import pathlib
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 import perfmodel
+
+# the same examples in every run: a failure that comes and goes tells nobody anything
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ decides how many distinct nodes a hop finds.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,6 @@ def _quantile(middle: Array, shape: float, power: float) -> Array:
 
 def _matched(share: Array, middle: Array, shape: float, mean: float, cv: float, largest: float) -> Array:
     """Find power and scale so that the cut classes have the asked mean and cv, the largest degree included."""
-    from scipy import optimize
 
     def scaled(power: float) -> Array:
         raw = _quantile(middle, shape, power)
@@ -105,13 +105,13 @@ def _matched(share: Array, middle: Array, shape: float, mean: float, cv: float, 
         return scaled(float(np.exp(powers[int(np.argmax(excesses))])))
     if above == 0:
         return scaled(float(np.exp(powers[0])))
-    return scaled(float(np.exp(optimize.brentq(excess, powers[above - 1], powers[above], xtol=1e-12))))
+    return scaled(float(np.exp(_crossing(excess, powers[above - 1], powers[above]))))
 
 
 @functools.lru_cache(maxsize=256)
 def _shape_for(cv: float, edge_share: float) -> float:
     """Find the shape of the generalized gamma of this cv whose nodes above the mean hold this share of the edges."""
-    from scipy import optimize, special
+    from scipy import special
 
     def power_for(shape: float) -> float:
         def excess(log_power: float) -> float:
@@ -119,7 +119,7 @@ def _shape_for(cv: float, edge_share: float) -> float:
             logs = special.gammaln([shape + 2 * p, shape + p, shape])
             return float(logs[0] - 2 * logs[1] + logs[2] - np.log1p(cv * cv))
 
-        return float(np.exp(optimize.brentq(excess, np.log(1e-4), np.log(60.0))))
+        return float(np.exp(_crossing(excess, np.log(1e-4), np.log(60.0))))
 
     def excess_share(log_shape: float) -> float:
         shape = float(np.exp(log_shape))
@@ -132,4 +132,22 @@ def _shape_for(cv: float, edge_share: float) -> float:
         return LOGNORMAL
     if excess_share(low) <= 0:
         return float(np.exp(low))
-    return float(np.exp(optimize.brentq(excess_share, low, high)))
+    return float(np.exp(_crossing(excess_share, low, high)))
+
+
+def _crossing(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a continuous function changes sign, by the Illinois rule; scipy.optimize takes 0.3 s to import."""
+    at_low, at_high = function(low), function(high)
+    for _ in range(200):
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        at_middle = function(middle)
+        if at_middle == 0.0 or abs(high - low) < 1e-13:
+            break
+        if (at_middle > 0) != (at_high > 0):
+            low, at_low = high, at_high
+        else:
+            at_low /= 2.0
+        high, at_high = middle, at_middle
+        if abs(at_middle) < 1e-14:
+            break
+    return float(middle)
