@@ -84,13 +84,15 @@ def _matched(share: Array, middle: Array, shape: float, mean: float, cv: float, 
 
     def scaled(power: float) -> Array:
         raw = _quantile(middle, shape, power)
-        scale = 1.0
-        for _ in range(60):  # the cut at `largest` takes some mass away, which the scale gives back
-            cut = np.minimum(raw * scale, largest)
-            step = mean / float((share * cut).sum())
-            scale *= step
-            if abs(step - 1.0) < 1e-13:
+        scale = mean / float(share @ raw)
+        for _ in range(
+            100
+        ):  # the cut at `largest` takes some mass away, which the scale gives back: Newton, from below
+            short = mean - float(share @ np.minimum(raw * scale, largest))
+            slope = float((share * raw)[raw * scale < largest].sum())
+            if short <= 1e-14 * mean or slope <= 0:
                 break
+            scale += short / slope
         return np.minimum(raw * scale, largest)
 
     def excess(log_power: float) -> float:
@@ -98,11 +100,16 @@ def _matched(share: Array, middle: Array, shape: float, mean: float, cv: float, 
         return float(np.sqrt((share * degree**2).sum() / mean**2 - 1.0)) - cv
 
     # too wide a power piles the mass up at the cut, and the spread falls again: the first crossing is the one meant
-    powers = np.linspace(np.log(1e-3), np.log(12.0), 33)
-    excesses = [excess(power) for power in powers]
-    above = next((number for number, value in enumerate(excesses) if value > 0), None)
-    if above is None:  # the cut leaves no room for so much spread: the widest that fits
-        return scaled(float(np.exp(powers[int(np.argmax(excesses))])))
+    powers = np.linspace(np.log(1e-3), np.log(60.0), 41)
+    for _ in range(4):
+        excesses = [excess(power) for power in powers]
+        above = next((number for number, value in enumerate(excesses) if value > 0), None)
+        if above is not None:
+            break
+        widest = int(np.argmax(excesses))  # the crossing may hide beside the widest power tried
+        powers = np.linspace(powers[max(widest - 1, 0)], powers[min(widest + 1, powers.size - 1)], 17)
+    else:  # the cut leaves no room for so much spread: the widest that fits
+        return scaled(float(np.exp(powers[powers.size // 2])))
     if above == 0:
         return scaled(float(np.exp(powers[0])))
     return scaled(float(np.exp(_crossing(excess, powers[above - 1], powers[above]))))
