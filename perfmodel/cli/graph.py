@@ -69,6 +69,8 @@ def command(
     table = workload_table(measured, called, sampling.batch, sampling.fanout, sampling.semantics, dimension)
     expected = _expected(build(Workload, table, called))
     if out is not None:
+        if pathlib.Path(out).exists() and pathlib.Path(out).samefile(file):
+            raise SpecError("--out", "must not be the graph itself", repr(out), f"{called}.toml")
         _write_toml(out, table)
     document = _document(measured, expected, file)
     if as_json:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 import perfmodel
-from perfmodel.errors import ModelError
 
 _PACKAGE = pathlib.Path(perfmodel.__file__).parent
 
@@ -62,16 +61,13 @@ def compiled() -> Mapping[str, CompiledPhase]:
     """Return every phase as a numpy function, from the cache where the model's files haven't changed."""
     path = cache_folder() / f"model-{model_hash()[:32]}.py"
     try:
-        source = path.read_text(encoding="utf-8")
-    except OSError:
+        return _load(path.read_text(encoding="utf-8"), str(path))
+    except Exception:  # not there yet, or broken: either way it is written again
         from perfmodel.model.source import numpy_source
 
         source = numpy_source()
         _store(path, source)
-    try:
         return _load(source, str(path))
-    except Exception as error:
-        raise ModelError(f"the compiled model at {path} does not load; remove it and run again") from error
 
 
 def cache_folder() -> pathlib.Path:
