@@ -2,8 +2,9 @@
 
 A phase is written over these names. ``key`` says where the number is found in a scenario; ``{where}`` stands for the
 role of the device that runs the phase (``memory_node``, ``compute_node``, ``gpu``), ``{batch}`` for the mini-batch that it
-works on (``batch``, ``neighborhood``, ``frontier``), ``{item}`` for the tensor, node type or relation at hand and
-``{kind}`` for a tensor's kind. A quantity without a key is the result of another phase.
+works on (``batch``, ``neighborhood``, ``frontier``), ``{item}`` for the tensor, node type or relation at hand,
+``{kind}`` for a tensor's kind and ``{precision}`` for the precision that features are sent in, where the device has
+numbers for it; else the key without it holds. A quantity without a key is the result of another phase.
 """
 
 from __future__ import annotations
@@ -41,11 +42,18 @@ _ALL: Final = (
     Quantity("expanded_nodes", "node", "nodes whose neighbors were drawn", "{batch}.expanded"),
     Quantity("gathered_bytes", "B", "feature rows gathered, at the stored precision", "{batch}.gathered_bytes"),
     Quantity("gathered_elements", "", "feature elements of the mini-batch", "{batch}.elements"),
+    Quantity("gathered_rows", "", "feature rows of the mini-batch, as entries of arrays", "{batch}.rows"),
     Quantity("relation_hops", "", "relations times hops, each a call of the sampler", "{batch}.relation_hops"),
+    Quantity("choosing_hops", "", "those of the calls that choose among neighbors", "{batch}.choosing_hops"),
     # one node type, one relation
     Quantity("sampled_nodes", "node", "distinct nodes of one type in the mini-batch", "{item}.nodes"),
     Quantity("all_nodes", "node", "nodes of one type in the graph", "{item}.all_nodes"),
     Quantity("sampled_edges", "edge", "edges of one relation in the mini-batch", "{item}.edges"),
+    Quantity("chosen_edges", "edge", "those of them that were chosen from lists above the fanout", "{item}.chosen"),
+    # one table that rows are gathered from
+    Quantity("table_rows", "node", "rows gathered from one table", "{item}.rows"),
+    Quantity("table_row_bytes", "B", "bytes gathered from one table", "{item}.gathered"),
+    Quantity("table_bytes", "B", "bytes of the whole table", "{item}.table"),
     # tensors
     Quantity("tensor_elements", "", "elements of one tensor", "{item}.elements"),
     Quantity("tensor_rows", "", "rows of one tensor that carry a scale", "{item}.rows"),
@@ -87,6 +95,24 @@ _ALL: Final = (
         "reaching the renaming table's entry of one node in memory",
         "system.{where}.sampling.time_per_miss",
     ),
+    Quantity(
+        "time_per_choosing_call",
+        "s",
+        "fixed cost of one relation in one hop that chooses among neighbors",
+        "system.{where}.sampling.time_per_choosing_call",
+    ),
+    Quantity(
+        "time_per_choice",
+        "s/edge",
+        "choosing one neighbor at random from a list above the fanout",
+        "system.{where}.sampling.time_per_choice",
+    ),
+    Quantity(
+        "time_per_indexed_edge",
+        "s",
+        "entering one edge that arrived into neighbor lists",
+        "system.{where}.sampling.time_per_indexed_edge",
+    ),
     Quantity("array_entry", "B/node", "renaming table kept as an array", "system.{where}.sampling.array_entry"),
     Quantity("array_nodes", "node", "types below this use an array", "system.{where}.sampling.array_nodes"),
     Quantity("hash_slot", "B/node", "renaming table kept as a hash map", "system.{where}.sampling.hash_slot"),
@@ -95,11 +121,31 @@ _ALL: Final = (
     Quantity("heap_limit", "B", "size up to which an allocation reuses heap pages", "system.{where}.heap_limit"),
     Quantity("renaming_time", "s", "entering the mini-batch's nodes into the renaming tables"),
     Quantity("drawing_time", "s", "drawing the mini-batch's edges"),
+    Quantity("gather_time", "s", "gathering the mini-batch's rows"),
     Quantity("gather_bandwidth", "B/s", "copying scattered feature rows", "system.{where}.sampling.gather_bandwidth"),
+    Quantity("time_per_row", "s/node", "finding one row that is gathered", "system.{where}.sampling.time_per_row"),
+    Quantity(
+        "time_per_missed_row",
+        "s/node",
+        "reaching one row beyond the cache, on top",
+        "system.{where}.sampling.time_per_missed_row",
+    ),
+    Quantity(
+        "time_per_missed_byte",
+        "s/B",
+        "reading one byte of a row beyond the cache, on top",
+        "system.{where}.sampling.time_per_missed_byte",
+    ),
     Quantity("workers", "", "worker processes of the loader", "plan.workers"),
     Quantity("cores", "", "cores of the device", "system.{where}.cores"),
     Quantity("serial_share", "", "share of sampling that workers wait for", "system.{where}.sampling.serial_share"),
     Quantity("contention", "", "slow-down per pair of workers", "system.{where}.sampling.contention"),
+    Quantity(
+        "handover_time",
+        "s",
+        "passing one mini-batch from a worker on",
+        "system.{where}.sampling.time_per_handover",
+    ),
     Quantity("memory_bandwidth", "B/s", "memory bandwidth of the device", "system.{where}.memory_bandwidth"),
     Quantity("devices", "", "memory nodes that share the graph", "plan.devices"),
     # quantization
@@ -107,9 +153,26 @@ _ALL: Final = (
         "quantize_time",
         "s",
         "rounding one element to the precision that is sent",
-        "system.{where}.quantization.time_per_element",
+        "system.{where}.quantization.{precision}.time_per_element",
     ),
-    Quantity("dequantize_time", "s", "widening one element back", "system.{where}.quantization.time_per_element_back"),
+    Quantity(
+        "quantize_row_time",
+        "s",
+        "finding the scale of one row",
+        "system.{where}.quantization.{precision}.time_per_row",
+    ),
+    Quantity(
+        "dequantize_time",
+        "s",
+        "widening one element back",
+        "system.{where}.quantization.{precision}.time_per_element_back",
+    ),
+    Quantity(
+        "dequantize_row_time",
+        "s",
+        "applying the scale of one row",
+        "system.{where}.quantization.{precision}.time_per_row_back",
+    ),
     Quantity("is_quantized", "", "1 where features are sent in another precision than stored", "plan.is_quantized"),
     # transfer
     Quantity("chunk", "B", "payload of one chunk", "plan.transfer.chunk"),
@@ -167,6 +230,7 @@ _ALL: Final = (
     Quantity("message_bytes", "B", "messages and gradients alive at the peak", "training.message_bytes"),
     Quantity("adjacency_bytes", "B", "adjacency as the layers use it", "training.adjacency_bytes"),
     Quantity("parameter_bytes", "B", "weights, gradients and optimizer state", "training.parameter_bytes"),
+    Quantity("indexing_time", "s", "making neighbor lists of the edges that arrived"),
     # training
     Quantity("gpu_link_bandwidth", "B/s", "host memory to GPU memory", "system.gpu_link.bandwidth"),
     Quantity("gpu_link_latency", "s", "starting one copy to the GPU", "system.gpu_link.latency"),
@@ -178,6 +242,29 @@ _ALL: Final = (
     Quantity("compute_efficiency", "", "share of the peak rate reached", "system.{where}.compute_efficiency"),
     Quantity("memory_efficiency", "", "share of the memory bandwidth reached", "system.{where}.memory_efficiency"),
     Quantity("launch_time", "s", "launching one kernel", "system.{where}.launch_time"),
+    Quantity("product_flop", "flop", "operations of a step's dense products", "training.product_flop"),
+    Quantity("passed_elements", "", "message elements that a step passes along edges", "training.passed_elements"),
+    Quantity("read_elements", "", "elements that a step's layers take in", "training.read_elements"),
+    Quantity("written_elements", "", "elements that a step's layers give out", "training.written_elements"),
+    Quantity(
+        "time_per_passed_element",
+        "s",
+        "passing one message element forward or backward",
+        "system.{where}.training.time_per_passed_element",
+    ),
+    Quantity(
+        "time_per_read_element",
+        "s",
+        "taking in one element of a layer",
+        "system.{where}.training.time_per_read_element",
+    ),
+    Quantity(
+        "time_per_written_element",
+        "s",
+        "bias, activation and gradient of one element of a layer",
+        "system.{where}.training.time_per_written_element",
+    ),
+    Quantity("time_per_step", "s", "fixed cost of a training step", "system.{where}.training.time_per_step"),
 )
 
 NOMENCLATURE: Final[Mapping[str, Quantity]] = MappingProxyType({quantity.name: quantity for quantity in _ALL})

@@ -17,6 +17,7 @@ from perfmodel.spec.graph import DegreeStatistics, Graph, NodeType
 from perfmodel.spec.plan import PRECISIONS
 from perfmodel.spec.workload import Workload
 
+_ENTRY = 8.0  # bytes of a node id in a neighbor list
 TensorKind = Literal["features", "edge_index", "labels"]
 
 
@@ -31,10 +32,21 @@ class TypeNodes:
 
 @dataclasses.dataclass(frozen=True)
 class RelationEdges:
-    """Edges of one relation in the mini-batch [edge]."""
+    """Edges of one relation in the mini-batch, and those of them that were chosen from lists above the fanout [edge]."""
 
     name: str
     edges: float
+    chosen: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """What a mini-batch gathers from one table: rows [node], their bytes, and the bytes of the whole table [B]."""
+
+    name: str
+    rows: float
+    gathered: float
+    table: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,29 +69,35 @@ class Tensor:
     rows: float
 
 
-Item = TypeNodes | RelationEdges | Tensor
+Item = TypeNodes | RelationEdges | Table | Tensor
 
 
 @dataclasses.dataclass(frozen=True)
 class BatchQuantities:
-    """What phases need to know of a mini-batch, in all and by node type, relation and tensor."""
+    """What phases need to know of a mini-batch, in all and by node type, relation, table and tensor."""
 
     nodes: float
     edges: float
     expanded: float
     scanned: float
     elements: float
+    rows: float
     gathered_bytes: float
     relation_hops: float
+    choosing_hops: float
     stored_bytes: float
     node_types: tuple[TypeNodes, ...]
     relations: tuple[RelationEdges, ...]
+    tables: tuple[Table, ...]
     tensors: tuple[Tensor, ...]
     minibatch: MiniBatch
 
     def values(self) -> dict[str, float]:
         """Return the numbers by the names that spec keys use."""
-        names = ("nodes", "edges", "expanded", "scanned", "elements", "gathered_bytes", "relation_hops", "stored_bytes")
+        names = (
+            "nodes", "edges", "expanded", "scanned", "elements", "rows", "gathered_bytes", "relation_hops",
+            "choosing_hops", "stored_bytes",
+        )  # fmt: skip
         return {name: float(getattr(self, name)) for name in names} | {
             "tensors": float(len(self.tensors)),
             "edge_entries": self.edges + self.scanned * (self.edges == 0.0),
@@ -87,10 +105,11 @@ class BatchQuantities:
         }
 
     def items(self, each: str) -> tuple[Item, ...]:
-        """Return the parts that a phase runs for: ``node_type``, ``relation`` or ``tensor``."""
+        """Return the parts that a phase runs for: ``node_type``, ``relation``, ``table`` or ``tensor``."""
         parts: dict[str, tuple[Item, ...]] = {
             "node_type": self.node_types,
             "relation": self.relations,
+            "table": self.tables,
             "tensor": self.tensors,
         }
         return parts[each]
@@ -172,14 +191,22 @@ def frontier(workload: Workload) -> BatchQuantities:
     )
     others = tuple(tensor for tensor in drawn.tensors if tensor.kind != "edge_index")
     entries = sum(tensor.elements for tensor in lists)
+    profile = degree_profile(workload.graph)
+    edges = {relation.key: profile.edges(relation) for relation in profile.relations}
+    fetched = tuple(
+        Table(f"lists {relation}", drawn.expanded, _ENTRY * length, _ENTRY * max(edges[relation], 1.0))
+        for relation, length in drawn.minibatch.adjacency_by_relation.items()
+    )
     return dataclasses.replace(
         drawn,
         nodes=0.0,
         edges=0.0,
         scanned=entries,
-        gathered_bytes=drawn.gathered_bytes + 8.0 * entries,
+        gathered_bytes=drawn.gathered_bytes + _ENTRY * entries,
+        choosing_hops=0.0,
         node_types=(),
         relations=(),
+        tables=(*drawn.tables, *fetched),
         tensors=(*others, *lists),
     )
 
@@ -209,16 +236,30 @@ def _quantities(workload: Workload, fanout: tuple[int, ...]) -> BatchQuantities:
         scanned=sum(drawn.adjacency_by_relation.values()),
         elements=sum(tensor.elements for tensor in features),
         gathered_bytes=gathered,
+        rows=sum(tensor.rows for tensor in features),
         relation_hops=float(len(fanout) * len(workload.graph.relations)),
+        choosing_hops=float(sum(neighbors > 0 for neighbors in fanout) * len(workload.graph.relations)),
         node_types=tuple(
             TypeNodes(f"nodes {name}", count, workload.graph.node_types[name].nodes)
             for name, count in drawn.nodes_by_type.items()
         ),
-        relations=tuple(RelationEdges(f"edges {name}", count) for name, count in drawn.edges_by_relation.items()),
+        relations=tuple(
+            RelationEdges(f"edges {name}", count, drawn.chosen_by_relation[name])
+            for name, count in drawn.edges_by_relation.items()
+        ),
+        tables=tuple(_table(workload, tensor) for tensor in features),
         stored_bytes=gathered + 8.0 * ids + workload.label_width * seeds,
         tensors=tuple(tensors),
         minibatch=drawn,
     )
+
+
+def _table(workload: Workload, features: Tensor) -> Table:
+    """Return the feature table of one node type, of which a mini-batch gathers some rows."""
+    node_type = workload.graph.node_types[features.name.removeprefix("features ")]
+    width, scale = PRECISIONS[workload.graph.feature_precision]
+    row = node_type.feature_dimension * width + scale
+    return Table(features.name, features.rows, features.rows * row, node_type.nodes * row)
 
 
 def expected_batch(workload: Workload, fanout: tuple[int, ...]) -> MiniBatch:

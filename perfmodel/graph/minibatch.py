@@ -70,12 +70,15 @@ class Hop:
         Nodes that the hop expanded.
     adjacency : mapping of relation key to float
         Length of all neighbor lists of those nodes: what a sampler on the far side has to fetch.
+    chosen : mapping of relation key to float
+        Those of the edges that were chosen at random, from lists above the fanout.
     """
 
     nodes: Mapping[str, float]
     edges: Mapping[str, float]
     frontier: Mapping[str, float]
     adjacency: Mapping[str, float]
+    chosen: Mapping[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +101,11 @@ class MiniBatch:
     def adjacency_by_relation(self) -> dict[str, float]:
         """Return the lengths of the neighbor lists of all expanded nodes, by relation."""
         return _added(hop.adjacency for hop in self.hops)
+
+    @property
+    def chosen_by_relation(self) -> dict[str, float]:
+        """Return the edges of each relation that were chosen from lists above the fanout."""
+        return _added(hop.chosen for hop in self.hops)
 
     @property
     def nodes(self) -> float:
@@ -178,7 +186,7 @@ def expected_minibatch(
     tables = {} if repeated_edges else mixing(profile)
     found = _seed_cohort(profile, seeds, batch)
     walk = _Walk(dict(found), [_Cohort(found, {})], _free_edges(profile))
-    hops = [Hop(_counted(profile, found), {}, {}, {})]
+    hops = [Hop(_counted(profile, found), {}, {}, {}, {})]
     started = min(batch, seeds.nodes, profile.node_types[seeds.node_type].nodes)
     for depth, neighbors in enumerate(in_walking_order):
         drawn = {r.key: _draw(profile, r, walk.frontier, neighbors, replace) for r in profile.relations}
@@ -191,6 +199,7 @@ def expected_minibatch(
                 {key: hop.edges for key, hop in drawn.items()},
                 frontier,
                 {key: hop.adjacency for key, hop in drawn.items()},
+                {key: hop.chosen for key, hop in drawn.items()},
             )
         )
     return MiniBatch(tuple(hops))
@@ -207,10 +216,11 @@ def _ends(relation: Relation) -> frozenset[Slot]:
 
 @dataclasses.dataclass(frozen=True)
 class _Drawn:
-    """One relation's draw: edges, length of the neighbor lists, and by class the edges not followed before."""
+    """One relation's draw: edges, length of the neighbor lists, edges chosen at random, and by class the new ones."""
 
     edges: float
     adjacency: float
+    chosen: float
     outward: Array
 
 
@@ -232,7 +242,8 @@ def _draw(
     here, outward = nodes * here, nodes * unfollowed * distinct
     for cohort in active:
         cohort.fresh[slot] = cohort.fresh.get(slot, 1.0) * (1.0 - share)
-    return _Drawn(float(here @ drawn), float(here @ degree), outward)
+    chooses = (degree > neighbors) | replace if neighbors >= 0 else np.zeros(degree.shape, dtype=bool)
+    return _Drawn(float(here @ drawn), float(here @ degree), float(here @ (drawn * chooses)), outward)
 
 
 def _per_node(degree: Array, neighbors: int, replace: bool) -> tuple[Array, Array]:

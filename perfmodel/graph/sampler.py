@@ -22,6 +22,7 @@ RelationKey = tuple[str, str, str]
 
 _KEYED = 4  # up to this many times the fanout, a row's neighbors are ranked by random keys; above, drawn and redrawn
 _CELLS = 1 << 22  # random keys held at a time
+_ONLY: RelationKey = ("node", "edge", "node")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -170,16 +171,35 @@ def sample(
     >>> sample(ring, [0], [5, 5], rng=np.random.default_rng(0)).nodes.tolist()
     [0, 1, 2]
     """
-    only = ("node", "edge", "node")
-    drawn = sample_heterogeneous({only: csc}, {"node": seeds}, fanout, semantics, replace, rng=rng)
-    return Drawn(
-        drawn.nodes["node"],
-        drawn.source[only],
-        drawn.target[only],
-        drawn.nodes_per_hop["node"],
-        drawn.edges_per_hop[only],
-        drawn.adjacency_per_hop[only],
-    )
+    return NeighborSampler(csc).sample(seeds, fanout, semantics, replace, rng=rng)
+
+
+class NeighborSampler:
+    """Draws mini-batches of one graph after another, and keeps its renaming table (8 bytes a node) between them."""
+
+    def __init__(self, csc: Csc) -> None:
+        self._relations = {_ONLY: csc}
+        self._found = {name: _Found(size) for name, size in _sizes(self._relations).items()}
+
+    def sample(
+        self,
+        seeds: ArrayLike,
+        fanout: Sequence[int],
+        semantics: Literal["pyg", "dgl"] = "pyg",
+        replace: bool = False,
+        *,
+        rng: np.random.Generator,
+    ) -> Drawn:
+        """Draw one mini-batch, as the function `sample` does."""
+        drawn = _walked(self._relations, self._found, {"node": seeds}, fanout, semantics, replace, rng)
+        return Drawn(
+            drawn.nodes["node"],
+            drawn.source[_ONLY],
+            drawn.target[_ONLY],
+            drawn.nodes_per_hop["node"],
+            drawn.edges_per_hop[_ONLY],
+            drawn.adjacency_per_hop[_ONLY],
+        )
 
 
 def sample_heterogeneous(
@@ -206,8 +226,22 @@ def sample_heterogeneous(
     -------
     DrawnTyped
     """
-    plan = _walking_order(relations, fanout, semantics)
     found = {name: _Found(size) for name, size in _sizes(relations).items()}
+    return _walked(relations, found, seeds, fanout, semantics, replace, rng)
+
+
+def _walked(
+    relations: Mapping[RelationKey, Csc],
+    found: Mapping[str, _Found],
+    seeds: Mapping[str, ArrayLike],
+    fanout: Sequence[int] | Mapping[RelationKey, Sequence[int]],
+    semantics: Literal["pyg", "dgl"],
+    replace: bool,
+    rng: np.random.Generator,
+) -> DrawnTyped:
+    plan = _walking_order(relations, fanout, semantics)
+    for nodes in found.values():
+        nodes.clear()
     for name, ids in seeds.items():
         found[name].start(np.asarray(ids))
     for nodes in found.values():
@@ -245,6 +279,12 @@ class _Found:
         self._local = np.zeros(size, dtype=np.int64)  # local id + 1; pages that stay zero are never touched
         self._fresh: list[Ids] = []
         self._count = 0
+
+    def clear(self) -> None:
+        """Forget the nodes of the last mini-batch, also where drawing it was broken off."""
+        for touched in (self.ids, *self._fresh):
+            self._local[touched] = 0
+        self.ids, self.bounds, self._fresh, self._count = np.zeros(0, dtype=np.int64), [0], [], 0
 
     def start(self, seeds: Ids) -> None:
         if np.unique(seeds).size != seeds.size:

@@ -165,6 +165,7 @@ class Bound:
         early = plan.placement.quantization == "memory-node" and self.system.link is not None
         narrower = PRECISIONS[plan.precision.features] < PRECISIONS[stored]
         chosen = plan.precision.features if narrower and self.system.link is not None else stored
+        self.sent_precision = chosen
         sent_precision = chosen if early else stored
         self.sent_width = dict(zip(("features", "scale"), PRECISIONS[sent_precision], strict=True))
         self.values["plan.is_quantized"] = float(chosen != stored)
@@ -200,7 +201,11 @@ class Bound:
         if name == "devices" and (step.where == "compute_node" or self.system.link is None):
             self.values["compute_node.devices"] = 1.0  # memory nodes share their own work, never the compute node's
             return Argument(name, "compute_node.devices")
-        key = NOMENCLATURE[name].key.format(where=step.where, batch=step.batch, item=label, kind=kind)
+        template = NOMENCLATURE[name].key
+        named = {"where": step.where, "batch": step.batch, "item": label, "kind": kind, "precision": self.sent_precision}
+        key = template.format(**named)
+        if key not in self.values:
+            key = template.replace(".{precision}", "").format(**named)
         if isinstance(item, Tensor):
             self._tensor_widths(label, item)
         if key not in self.values:
@@ -317,7 +322,7 @@ def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, A
 def batch_values(name: str, batch: BatchQuantities) -> dict[str, float]:
     """Return a mini-batch's numbers by dotted key."""
     values = {f"{name}.{field}": value for field, value in batch.values().items()}
-    items: tuple[Item, ...] = (*batch.node_types, *batch.relations, *batch.tensors)
+    items: tuple[Item, ...] = (*batch.node_types, *batch.relations, *batch.tables, *batch.tensors)
     for item in items:
         for field, value in dataclasses.asdict(item).items():
             if isinstance(value, float):

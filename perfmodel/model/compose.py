@@ -15,7 +15,7 @@ class Part:
     ----------
     chain : tuple of str
     each : str
-        ``node_type``, ``relation`` or ``tensor``: run for every one and added up; empty: run once.
+        ``node_type``, ``relation``, ``table`` or ``tensor``: run for every one and added up; empty: run once.
     """
 
     chain: tuple[str, ...]
@@ -47,7 +47,12 @@ class Step:
     batch: str = "batch"
 
 
-SAMPLING = (Part(("renaming",), "node_type"), Part(("drawing",), "relation"), Part(("sampling",)))
+SAMPLING = (
+    Part(("renaming",), "node_type"),
+    Part(("drawing",), "relation"),
+    Part(("gathering",), "table"),
+    Part(("sampling",)),
+)
 
 
 def _once(name: str, phase: str, where: str, stage: str, batch: str = "batch") -> Step:
@@ -57,7 +62,7 @@ def _once(name: str, phase: str, where: str, stage: str, batch: str = "batch") -
 def steps(scenario: Scenario) -> tuple[Step, ...]:
     """Return the steps of a scenario in the order of the data."""
     plan, link = scenario.plan, scenario.system.link
-    training = (_once("gpu_copy", "gpu_copy", "gpu", "compute_node"), _once("training", "training", "gpu", "gpu"))
+    training = _training(scenario)
     if link is None:
         return (Step("sampling", SAMPLING, "compute_node", "memory_node"), *training)
     sent = "batch" if plan.placement.sampling == "memory-node" else plan.fetch
@@ -70,11 +75,22 @@ def steps(scenario: Scenario) -> tuple[Step, ...]:
     found.append(Step("transfer", (chunks,), "link", "link", sent))
     if early:
         found.append(_once("dequantization", "dequantization", "compute_node", "compute_node", sent))
+    if sent == "neighborhood":
+        found.append(_once("indexing", "indexing", "compute_node", "compute_node", sent))
     if sent != "batch":
         found.append(Step("sampling", SAMPLING, "compute_node", "compute_node"))
     if not early:
         found.append(_once("quantization", "quantization", "compute_node", "compute_node"))
     return (*found, *training)
+
+
+def _training(scenario: Scenario) -> tuple[Step, ...]:
+    """Return the steps from the compute node's memory to trained weights."""
+    on_core = scenario.system.gpu.kind == "cpu"
+    trains = _once("training", "training_on_core" if on_core else "training", "gpu", "gpu")
+    if scenario.system.gpu_link is None:
+        return (trains,)
+    return (_once("gpu_copy", "gpu_copy", "gpu", "compute_node"), trains)
 
 
 def memory_steps(scenario: Scenario) -> tuple[Step, ...]:

@@ -31,12 +31,23 @@ class Layer:
 
 
 @dataclasses.dataclass(frozen=True)
+class OnCore:
+    """Work of a step kernel by kernel: products [flop], elements passed along edges, taken in and given out."""
+
+    product_flop: float
+    passed_elements: float
+    read_elements: float
+    written_elements: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Work:
     """Operations [flop], memory traffic [B] and kernels of one mini-batch, and the memory it holds [B]."""
 
     flop: float
     traffic: float
     kernels: float
+    on_core: OnCore
     saved: float
     messages: float
     adjacency: float
@@ -48,6 +59,10 @@ class Work:
             "training.flop": self.flop,
             "training.bytes": self.traffic,
             "training.kernels": self.kernels,
+            "training.product_flop": self.on_core.product_flop,
+            "training.passed_elements": self.on_core.passed_elements,
+            "training.read_elements": self.on_core.read_elements,
+            "training.written_elements": self.on_core.written_elements,
             "training.saved_bytes": self.saved,
             "training.message_bytes": self.messages,
             "training.adjacency_bytes": self.adjacency,
@@ -94,7 +109,26 @@ def work(workload: Workload, batch: BatchQuantities) -> Work:
         rows = layer.nodes * (layer.inputs + 2.0 * layer.outputs)
         traffic += _WIDTH * (2.0 * passes_of_message * messages + 3.0 * rows)
     kernels = _KERNELS_PER_LAYER * len(layers(workload, batch)) * len(workload.graph.relations) + _KERNELS_PER_BATCH
-    return Work(flop, traffic, kernels, *_memory(workload, layers(workload, batch)))
+    on_core = work_on_core(layers(workload, batch), products)
+    return Work(flop, traffic, kernels, on_core, *_memory(workload, layers(workload, batch)))
+
+
+def work_on_core(stack: list[Layer], products: float) -> OnCore:
+    """Return the work of one step on a core: the first layer's input has no gradient.
+
+    Examples
+    --------
+    >>> work_on_core([Layer(10.0, 20.0, 4.0, 2.0)], 1.0)
+    OnCore(product_flop=320.0, passed_elements=80.0, read_elements=40.0, written_elements=20.0)
+    """
+    flop = passed = 0.0
+    for number, layer in enumerate(stack):
+        passes = 1.0 if number == 0 else 2.0
+        flop += (1.0 + passes) * 2.0 * layer.nodes * layer.inputs * layer.outputs * products
+        passed += passes * layer.edges * layer.inputs
+    read = sum(layer.nodes * layer.inputs for layer in stack)
+    written = sum(layer.nodes * layer.outputs for layer in stack)
+    return OnCore(flop, passed, read, written)
 
 
 def _memory(workload: Workload, stack: list[Layer]) -> tuple[float, float, float, float]:

@@ -39,16 +39,45 @@ class SamplingRates(Spec):
     array_nodes: Annotated[float, Within("node")] = 1e6
     hash_slot: Annotated[float, Within("B/node", above=True)] = 34.0
     edge_entry: Annotated[float, Within("B/edge", above=True)] = 8.0
+    time_per_choosing_call: Seconds = 0.0
+    time_per_choice: SecondsPerEdge = 0.0
+    time_per_indexed_edge: Seconds = 0.0
     gather_bandwidth: Bandwidth = INFINITE
+    time_per_row: SecondsPerNode = 0.0
+    time_per_missed_row: SecondsPerNode = 0.0
+    time_per_missed_byte: SecondsPerByte = 0.0
+    time_per_handover: Seconds = 0.0
     serial_share: Share = 0.0
     contention: Share = 0.0
 
 
-class QuantizationRates(Spec):
-    """Cost of changing the precision of one element."""
+class PrecisionRates(Spec):
+    """Cost of rounding to one precision and widening back, of each element and of each row's scale."""
 
     time_per_element: Seconds | None = None
     time_per_element_back: Seconds | None = None
+    time_per_row: Seconds = 0.0
+    time_per_row_back: Seconds = 0.0
+
+
+class QuantizationRates(PrecisionRates):
+    """Cost of changing the precision: of those named, and in general of all others."""
+
+    fp32: PrecisionRates | None = None
+    fp16: PrecisionRates | None = None
+    bf16: PrecisionRates | None = None
+    fp8: PrecisionRates | None = None
+    int8: PrecisionRates | None = None
+    int4: PrecisionRates | None = None
+
+
+class TrainingRates(Spec):
+    """Cost of a training step on a core, beside its dense products."""
+
+    time_per_passed_element: Seconds = 0.0
+    time_per_read_element: Seconds = 0.0
+    time_per_written_element: Seconds = 0.0
+    time_per_step: Seconds = 0.0
 
 
 class Device(NamedSpec):
@@ -65,6 +94,7 @@ class Device(NamedSpec):
     copy_bandwidth: Bandwidth = INFINITE
     sampling: SamplingRates = SamplingRates()
     quantization: QuantizationRates = QuantizationRates()
+    training: TrainingRates = TrainingRates()
     peak_flops: Annotated[float, Within("flop/s", above=True)] | None = None
     compute_efficiency: Efficiency = 1.0
     memory_efficiency: Efficiency = 1.0
@@ -107,4 +137,15 @@ class Link(NamedSpec):
     profile: str | None = None
 
 
-__all__ = ["INFINITE", "Conversion", "Device", "Link", "Number", "QuantizationRates", "Regrowth", "SamplingRates"]
+__all__ = [
+    "INFINITE",
+    "Conversion",
+    "Device",
+    "Link",
+    "Number",
+    "PrecisionRates",
+    "QuantizationRates",
+    "Regrowth",
+    "SamplingRates",
+    "TrainingRates",
+]

@@ -16,15 +16,16 @@ class System(NamedSpec):
     compute_node : Device
         Host of the GPU; where ``link`` is None it is the same machine as the memory node.
     gpu : Device
+        What trains: a GPU, or a core of the compute node (a device of kind ``cpu``).
     link : Link or None
         From the memory node to the compute node.
-    gpu_link : Link
-        From the host's memory to the GPU's.
+    gpu_link : Link or None
+        From the host's memory to the GPU's; None where the compute node trains itself and copies nothing.
     """
 
     memory_node: Device
     compute_node: Device
     gpu: Device
     link: Link | None = None
-    gpu_link: Link
+    gpu_link: Link | None = None
     profile: str | None = None
