@@ -1,0 +1,70 @@
+"""What every process of a pipeline does first: one core, one thread, memory that is kept, and an end with its parent."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+_PR_SET_PDEATHSIG = 1
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def keep_memory() -> None:
+    """Keep memory that is given back, so that buffers of a size seen before fault in no pages (glibc only).
+
+    A loader that runs for hours does so by itself after its largest mini-batch; a short run would measure page faults.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_MMAP_MAX, 0)
+        library.mallopt(_M_TRIM_THRESHOLD, -1)
+
+
+def settle(core: int | None, parent: int) -> None:
+    """Pin this process to a core, keep its memory, and end when the parent does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    keep_memory()
+    if core is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {core})
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # the parent was gone before we asked to be told
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let children that are started meanwhile use one thread in their libraries."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def cores() -> tuple[int | None, int | None]:
+    """Return a core for the memory node and one for the compute node; the same where there is only one."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None, None
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[0], allowed[-1]
+
+
+def polling(first: int | None, second: int | None) -> float:
+    """Return how long a process may poll before it sleeps [s]: not at all where both share one core."""
+    return POLLING if first != second else 0.0
+
+
+#: Longer than a chunk takes, shorter than what a sleeping core costs in power.
+POLLING = 2e-3
