@@ -236,7 +236,9 @@ def _place(table: MeasurementTable, text: str) -> list[float]:
         found[name] = _input_value(table, names.index(name), value)
     lacking = [name for name in names if name not in found]
     if lacking:
-        raise SpecError("--at", f"must name every input of {table.file}", f"{text.strip()!r} without {lacking[0]}", example)
+        raise SpecError(
+            "--at", f"must name every input of {table.file}", f"{text.strip()!r} without {lacking[0]}", example
+        )
     return [found[name] for name in names]
 
 

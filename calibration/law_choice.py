@@ -28,7 +28,7 @@ _LARGEST: Final = (0.2, 0.4)  # shares of the points, from the largest on, that 
 _WORST: Final = math.log(2.0)  # a point that is missed by more than a factor of two is simply missed
 _CLIP: Final = 5.0  # standard deviations of noise from which on a point is simply missed, in comparisons
 _NORMAL: Final = 1.4826  # standard deviation of normal values over their median absolute one
-_STANDARD_ERRORS: Final = 1.5  # at 1, a needless parameter is taken in one case of eight; at 2, a needed one left out
+_STANDARD_ERRORS: Final = 2.0  # at 1, a needless parameter is taken in one case of ten
 _EXACT: Final = 1e-6  # noise below which data count as noiseless
 
 

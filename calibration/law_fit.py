@@ -21,7 +21,9 @@ from calibration.laws._base import Array, Law, Points
 from perfmodel.errors import SpecError
 
 _STARTS: Final = 3  # guesses that are refined
-_REJECTION: Final = 6.0  # standard deviations where Tukey's weight is 0; all but 2 % of the weight stays without outliers
+_REJECTION: Final = (
+    6.0  # standard deviations where Tukey's weight is 0; all but 2 % of the weight stays without outliers
+)
 _NORMAL: Final = 1.4826  # standard deviation of normal values over their median absolute one
 _ROUNDS: Final = 6
 _STEP: Final = 1e-6  # relative to a parameter's scale, for the slopes

@@ -111,7 +111,9 @@ def read_measurements(path: str) -> MeasurementTable:
         if len(cells) != len(columns):
             rule = f"must have {len(columns)} cells, as the header has"
             raise SpecError(f"{path}, line {line}", rule, len(cells), ",".join(header)[:100])
-        empty = [column.name for column, cell in zip(columns, cells, strict=True) if cell.strip().casefold() in _MISSING]
+        empty = [
+            column.name for column, cell in zip(columns, cells, strict=True) if cell.strip().casefold() in _MISSING
+        ]
         if empty:
             missing.append(Missing(line, empty[0]))
             continue
@@ -121,9 +123,7 @@ def read_measurements(path: str) -> MeasurementTable:
     *inputs, output = np.array(values).T
     names, units = tuple(column.name for column in columns), tuple(column.si_unit for column in columns)
     points = Points(np.array(inputs), output, names, units)
-    return MeasurementTable(
-        path, hashlib.sha256(content).hexdigest(), columns, points, tuple(lines), tuple(missing)
-    )
+    return MeasurementTable(path, hashlib.sha256(content).hexdigest(), columns, points, tuple(lines), tuple(missing))
 
 
 def _check_rows(path: str, values: Sequence[object], missing: Sequence[Missing]) -> None:
@@ -191,7 +191,9 @@ def _columns(path: str, header: Sequence[str]) -> tuple[Column, ...]:
     """Return the columns of a header."""
     where = f"{path}, header"
     if len(header) < 2:
-        raise SpecError(where, "must name an input and a measured column, separated by commas", shown(header[0]), _EXAMPLE)
+        raise SpecError(
+            where, "must name an input and a measured column, separated by commas", shown(header[0]), _EXAMPLE
+        )
     columns: list[Column] = []
     for cell in header:
         match = _HEADER.fullmatch(cell)
@@ -253,4 +255,6 @@ def check_signs(table: MeasurementTable) -> None:
         wrong = np.flatnonzero(values <= 0 if last else values < 0)
         if wrong.size:
             where = f"{table.file}, line {table.lines[wrong[0]]}, column {column.name}"
-            raise SpecError(where, "must be above 0" if last else "must be at least 0", f"{values[wrong[0]]:g}", "an empty cell")
+            raise SpecError(
+                where, "must be above 0" if last else "must be at least 0", f"{values[wrong[0]]:g}", "an empty cell"
+            )

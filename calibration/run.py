@@ -107,6 +107,9 @@ def measure(
     try:
         with _steady():
             _session(_Run(file, usable, pace, seed), skipped, progress)
+    except KeyboardInterrupt:
+        tell(f"{journal}: what was measured is kept there, and the next run of the same settings takes it up")
+        raise
     finally:
         file.close()
         for kernel in kernels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -39,6 +40,18 @@ def missing(*names: str) -> str:
         except Exception as error:  # a package built against another torch may raise anything
             return f"needs {name}: {' '.join(str(error).split()) or type(error).__name__}"
     return ""
+
+
+@contextlib.contextmanager
+def own_temporary_folder() -> Iterator[None]:
+    """Let libraries write temporary files that they never delete, and delete them; PyG writes one per kind of layer."""
+    before = tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="perfmodel-") as folder:
+        tempfile.tempdir = folder
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before
 
 
 @contextlib.contextmanager

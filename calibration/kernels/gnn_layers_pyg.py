@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._packages import load, missing, one_torch_thread
+from calibration.kernels._packages import load, missing, one_torch_thread, own_temporary_folder
 
 _SIZES = ((2_000, 20_000, 64), (2_000, 20_000, 256), (20_000, 200_000, 64), (8_000, 16_000, 256))
 _QUICK = (_SIZES[0], (2_000, 40_000, 128))
@@ -42,7 +42,8 @@ class GnnLayersPyg(Kernel):
         nodes, edges, width = (int(point[name]) for name in ("nodes", "edges", "width"))
         with one_torch_thread() as torch:
             (layers,) = load("torch_geometric.nn")
-            layer = {"sage": layers.SAGEConv, "gcn": layers.GCNConv}[str(point["layer"])](width, width)
+            with own_temporary_folder():
+                layer = {"sage": layers.SAGEConv, "gcn": layers.GCNConv}[str(point["layer"])](width, width)
             features = torch.randn(nodes, width, requires_grad=True)
             adjacency = torch.randint(nodes, (2, edges))
             counts = _counts(point)

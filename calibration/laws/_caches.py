@@ -47,7 +47,9 @@ def cache_law(name: str, levels: int) -> Law:
             places = places[np.linspace(0, places.size - 1, _PLACES).round().astype(int)]
         found = []
         for capacities in itertools.combinations(places, levels):
-            factors, _ = nonnegative([0 * size + 1, *(missed(size, capacity) for capacity in capacities)], output, rounds=2)
+            factors, _ = nonnegative(
+                [0 * size + 1, *(missed(size, capacity) for capacity in capacities)], output, rounds=2
+            )
             found.append([factors[0], *itertools.chain(*zip(capacities, factors[1:], strict=True))])
         return np.array(found)
 

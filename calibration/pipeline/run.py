@@ -80,9 +80,7 @@ class Pipeline:
     @property
     def processes(self) -> dict[str, int]:
         """Return the process ids of the two nodes."""
-        return {
-            name: process.pid or 0 for name, process in zip(self._names, self._processes, strict=True)
-        }
+        return {name: process.pid or 0 for name, process in zip(self._names, self._processes, strict=True)}
 
     def run(self, asked: Configuration, batches: int, first: int = 0, verify: bool = True) -> list[BatchTimes]:
         """Run some mini-batches of a configuration.
@@ -250,7 +248,10 @@ def _compute_steps(settings: dict[str, Any], shared: _Shared, pipe: Pipe) -> lis
     node = ComputeNode(asked)
     if asked.mechanism == "shared-memory":
         return _trained(node, Ring(settings["slots"], shared.signals, shared.polling), settings, shared)
-    with tcp.connect(settings["address"]) as connected, tcp.Connection(connected, asked.chunk, shared.polling) as channel:
+    with (
+        tcp.connect(settings["address"]) as connected,
+        tcp.Connection(connected, asked.chunk, shared.polling) as channel,
+    ):
         return _trained(node, channel, settings, shared)
 
 

@@ -21,7 +21,9 @@ _HALF_WIDTH: Final = 20  # letters on either side of its axis
 @click.command("calibrate")
 @click.option("--from", "source", metavar="FILE.csv", help="Fit a law to these measurements.")
 @click.option("--law", metavar="LAW|auto", help="Law to fit; auto chooses by cross-validation [default: auto].")
-@click.option("--at", multiple=True, metavar="X,...", help='Predict here: "4 KiB,1 MiB", or pairs "a=1e6;b=10,a=2e6;b=10".')
+@click.option(
+    "--at", multiple=True, metavar="X,...", help='Predict here: "4 KiB,1 MiB", or pairs "a=1e6;b=10,a=2e6;b=10".'
+)
 @click.option("--quick", is_flag=True, help="Shorter micro-runs on this machine, wider intervals.")
 @click.option("--only", multiple=True, metavar="KERNEL", help="Run only this micro-run. May be repeated.")
 @click.option("--out", metavar="FILE", help="Write the profile, or the fit, as TOML.")
@@ -48,7 +50,11 @@ def command(
     perfmodel calibrate --from transfers.csv --law auto --at "16 MiB,64 MiB"
     """  # noqa: D301
     if source is None:
-        _refuse(at != () or law is not None, "--law and --at" if law and at else "--law" if law else "--at", "--from FILE.csv")
+        _refuse(
+            at != () or law is not None,
+            "--law and --at" if law and at else "--law" if law else "--at",
+            "--from FILE.csv",
+        )
         from calibration.machine import calibrate_machine
 
         calibrate_machine(quick=quick, only=only, out=out, as_json=as_json)
@@ -74,7 +80,11 @@ def command(
 
 def _refuse(wrong: bool, options: str, instead: str, beside: str | None = None) -> None:
     if wrong:
-        rule = "fits measurements and needs --from" if beside is None else f"measures this machine and can't go with {beside}"
+        rule = (
+            "fits measurements and needs --from"
+            if beside is None
+            else f"measures this machine and can't go with {beside}"
+        )
         raise SpecError(options, rule, f"no --from FILE" if beside is None else "both", instead)
 
 
@@ -209,7 +219,10 @@ def residual_view(found: Calibration) -> list[tuple[str, float]]:
     shown = np.unique(np.linspace(0, middles.size - 1, min(middles.size, _MOST_RESIDUALS)).round().astype(int))
     units = points.units
     return [
-        (", ".join(_number(value, unit) for value, unit in zip(places[:, index], units, strict=False)), float(middles[index]))
+        (
+            ", ".join(_number(value, unit) for value, unit in zip(places[:, index], units, strict=False)),
+            float(middles[index]),
+        )
         for index in shown
     ]
 

@@ -192,10 +192,14 @@ def frontier(workload: Workload) -> BatchQuantities:
     others = tuple(tensor for tensor in drawn.tensors if tensor.kind != "edge_index")
     entries = sum(tensor.elements for tensor in lists)
     profile = degree_profile(workload.graph)
-    edges = {relation.key: profile.edges(relation) for relation in profile.relations}
     fetched = tuple(
-        Table(f"lists {relation}", drawn.expanded, _ENTRY * length, _ENTRY * max(edges[relation], 1.0))
-        for relation, length in drawn.minibatch.adjacency_by_relation.items()
+        Table(
+            f"lists {relation.key}",
+            sum(hop.frontier.get(relation.target, 0.0) for hop in drawn.minibatch.hops),
+            _ENTRY * drawn.minibatch.adjacency_by_relation[relation.key],
+            _ENTRY * max(profile.edges(relation), 1.0),
+        )
+        for relation in profile.relations
     )
     return dataclasses.replace(
         drawn,

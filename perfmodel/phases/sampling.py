@@ -32,19 +32,17 @@ running = sympy.Max(1, sympy.Min(workers, cores))
 speedup = running / (1 + serial * (running - 1) + contention * running * (running - 1))
 calling = per_batch + calls * per_call + choosing * per_choosing
 one_core = calling + expanded * per_expanded + drawing + renaming + gathering
-handed_over = handover * sympy.Min(workers, 1)
+by_workers = one_core / speedup + handover * sympy.Min(workers, 1)
 memory_floor = 2 * gathered / memory_bandwidth
 
 PHASE = Phase(
     name="sampling",
     result="sampling_time",
     unit="s",
-    expression=sympy.Max(one_core / speedup + handed_over, memory_floor) / devices,
+    expression=sympy.Max(by_workers, memory_floor) / devices,
     meaning="draw the mini-batch's neighbors and gather its feature rows",
     source="lgnnic2026",
     assumption="cost is linear in what is drawn; workers follow the Universal Scalability Law; memory nodes share evenly",
     valid_when=(Condition(workers <= cores, "more workers than cores: the rest wait"),),
-    regimes=(
-        Condition(memory_floor > one_core / speedup, "memory bandwidth limits sampling, more workers don't help"),
-    ),
+    regimes=(Condition(memory_floor > by_workers, "memory bandwidth limits sampling, more workers don't help"),),
 )

@@ -56,13 +56,15 @@ class PrecisionRates(Spec):
 
     time_per_element: Seconds | None = None
     time_per_element_back: Seconds | None = None
-    time_per_row: Seconds = 0.0
-    time_per_row_back: Seconds = 0.0
+    time_per_row: Seconds | None = None
+    time_per_row_back: Seconds | None = None
 
 
 class QuantizationRates(PrecisionRates):
-    """Cost of changing the precision: of those named, and in general of all others."""
+    """Cost of changing the precision: of those named, and in general of all others and where one leaves a number out."""
 
+    time_per_row: Seconds = 0.0
+    time_per_row_back: Seconds = 0.0
     fp32: PrecisionRates | None = None
     fp16: PrecisionRates | None = None
     bf16: PrecisionRates | None = None

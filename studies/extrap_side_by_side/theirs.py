@@ -27,8 +27,7 @@ ONE_INPUT: Final[Mapping[str, tuple[str, Callable[[Any], None]]]] = {
     "default": ("Default", _plain),
     "basic": ("Basic", _plain),
     "basic, negative exponents": ("Basic", _negative),
-    "refining": ("Refining", _plain),
-    "adaptive": ("Adaptive", _plain),
+    "segmented": ("Segmented", _plain),
 }
 TWO_INPUTS: Final[Mapping[str, tuple[str, Callable[[Any], None]]]] = {"default": ("Default", _plain)}
 
@@ -76,15 +75,19 @@ def model(points: Points, setting: tuple[str, Callable[[Any], None]]) -> Any:
 
 
 def value(function: Any, case: Case) -> float:
-    """Return a function's value at the case's far point."""
-    found = function.evaluate(np.array(case.far[:, 0]))
-    return float(np.ravel(np.asarray(found, dtype=np.float64))[-1])
+    """Return a function's value at the case's far point; beyond the last segment, that of the last."""
+    last = function.segments[-1] if hasattr(function, "segments") else function
+    return float(np.ravel(np.asarray(last.evaluate(case.far[:, 0]), dtype=np.float64))[-1])
 
 
 def recovered(function: Any, case: Case) -> bool:
-    """Return whether a function has exactly the terms of the true law, powers and no logarithms."""
+    """Return whether a function has exactly the terms of the true law: powers, no logarithms, two segments for max."""
+    inputs = len(case.inputs)
+    if hasattr(function, "segments"):
+        below, above = (_powers(segment, inputs) for segment in function.segments)
+        return case.law_name == "saturating" and below == [] and above == [(1.0,)]
     wanted = TERMS.get(case.law_name)
-    return wanted is not None and sorted(_powers(function, len(case.inputs))) == sorted(wanted)
+    return wanted is not None and sorted(_powers(function, inputs)) == sorted(wanted)
 
 
 def _powers(function: Any, inputs: int) -> list[tuple[float, ...]]:

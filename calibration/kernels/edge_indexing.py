@@ -1,0 +1,44 @@
+"""Making neighbor lists of edges that arrived, for a sampler on the compute node."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.pipeline.compute_node import neighbor_lists
+from perfmodel.graph.sampler import NeighborSampler
+
+
+class EdgeIndexing(Kernel):
+    """Edges grouped by target, of sizes that neighborhoods have."""
+
+    name = "edge_indexing"
+    isolates = "counting the edges of each node, adding up, and setting up a sampler on them, on one core"
+    unit_of_work = "edge"
+
+    def points(self, quick: bool) -> Sequence[Point]:
+        """Return numbers of edges, and edges of a node."""
+        sizes = (20_000, 400_000) if quick else (5000, 20_000, 100_000, 400_000)
+        return [{"edges": size, "per_node": share} for size in sizes for share in (2, 20)]
+
+    @contextlib.contextmanager
+    def prepared(self, point: Point) -> Iterator[Block]:
+        """Make the edges."""
+        edges = int(point["edges"])
+        nodes = edges // int(point["per_node"])
+        rng = np.random.default_rng(0)
+        source, target = rng.integers(0, nodes, edges), np.sort(rng.integers(0, nodes, edges))
+
+        def block() -> Sample:
+            began = time.perf_counter()
+            NeighborSampler(neighbor_lists(source, target, nodes))
+            return {"time": time.perf_counter() - began, "edges": float(edges)}
+
+        yield block
+
+
+KERNEL = EdgeIndexing()
