@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +80,7 @@ def fit(
     measured: Array,
     error: Array,
     constants: Sequence[Constant],
+    loss: Literal["linear", "soft_l1"] = "linear",
 ) -> Fit:
     """Fit constants to measurements; a constant that no prediction depends on stays at its first guess.
 
@@ -91,6 +93,8 @@ def fit(
     error : array of shape (observations,)
         Standard deviation of the log of each measurement: scatter and print resolution.
     constants : sequence of Constant
+    loss : {"linear", "soft_l1"}
+        ``soft_l1`` lets measurements that are far off their error count less.
 
     Returns
     -------
@@ -127,6 +131,7 @@ def fit(
         x_scale="jac",
         jac="3-point",
         diff_step=_STEP * int((~held).sum()),
+        loss=loss,
     )
     logs = with_held(found.x)
     left = weighted(logs)

@@ -82,9 +82,9 @@ class Calibration:
         return f"{names[-1]} = {text}"
 
     @property
-    def cross_validation_error(self) -> float | None:
-        """Return the mean error of the law on points left out."""
-        return next(one.cross_validation_error for one in self.candidates if one.law is self.law)
+    def validation(self) -> Candidate:
+        """Return how the law does on points left out."""
+        return next(one for one in self.candidates if one.law is self.law)
 
     def parameters(self) -> dict[str, dict[str, Any]]:
         """Return value, interval, unit and meaning of each parameter."""
@@ -128,7 +128,8 @@ class Calibration:
             "meaning": self.law.meaning,
             "parameters": self.parameters(),
             "interval_level": LEVEL,
-            "cross_validation_error": self.cross_validation_error,
+            "cross_validation_error": self.validation.cross_validation_error,
+            "extrapolation_error": self.validation.extrapolation_error,
             "rows": len(self.table.lines),
             "points": self.table.points.distinct,
             "missing": [dataclasses.asdict(one) for one in self.table.missing],
@@ -269,6 +270,7 @@ def _candidate(one: Candidate, chosen: Law) -> dict[str, Any]:
         "formula": one.law.formula,
         "parameters": len(one.law.parameters),
         "cross_validation_error": one.cross_validation_error,
+        "extrapolation_error": one.extrapolation_error,
         "applies": one.why_not is None,
         "why_not": one.why_not,
         "chosen": one.law is chosen,

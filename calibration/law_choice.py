@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.law_fit import quick_values
-from calibration.laws._base import Array, Law, Points, all_laws
+from calibration.laws._base import TINY, Array, Law, Points, all_laws
 from perfmodel.errors import SpecError
 
 Rows = NDArray[np.bool_]
@@ -43,8 +43,8 @@ class Candidate:
         Logs of predicted over measured, over the rows' errors, for points left out at random; each point ``_REPEATS`` times.
     largest : tuple of arrays
         Likewise, for each set of largest points.
-    cross_validation_error : float or None
-        Mean absolute log error of all points left out, none counted for more than a factor of two.
+    cross_validation_error, extrapolation_error : float or None
+        Mean absolute log error of points left out at random, and of the largest; none counts for more than a factor of two.
     why_not : str or None
         Why it does not apply.
     """
@@ -53,6 +53,7 @@ class Candidate:
     random: Array
     largest: tuple[Array, ...]
     cross_validation_error: float | None
+    extrapolation_error: float | None
     why_not: str | None = None
 
     @property
@@ -111,12 +112,19 @@ def evaluate(law: Law, points: Points, error: Array) -> Candidate:
     """Return a law with its errors on points left out."""
     reason = law.applies(points)
     if reason is not None:
-        return Candidate(law, np.empty(0), (), None, reason)
+        return Candidate(law, np.empty(0), (), None, None, reason)
     random = [_missed(law, points, error, left) for left in random_folds(points)]
     largest = [_missed(law, points, error, left) for left in largest_folds(points)]
-    rows = [error[left] for left in (*random_folds(points), *largest_folds(points))]
-    shares = np.concatenate([np.abs(part * own) for part, own in zip([*random, *largest], rows, strict=True)])
-    return Candidate(law, np.concatenate(random), tuple(largest), float(np.minimum(shares, _WORST).mean()))
+    rows = [error[left] for left in random_folds(points)], [error[left] for left in largest_folds(points)]
+    errors = [_mean_error(parts, own) for parts, own in zip((random, largest), rows, strict=True)]
+    return Candidate(law, np.concatenate(random), tuple(largest), *errors)
+
+
+def _mean_error(missed: Sequence[Array], error: Sequence[Array]) -> float | None:
+    if not missed:
+        return None
+    shares = np.concatenate([np.abs(part * own) for part, own in zip(missed, error, strict=True)])
+    return float(np.minimum(shares, _WORST).mean())
 
 
 def _missed(law: Law, points: Points, error: Array, left: Rows) -> Array:
@@ -126,7 +134,7 @@ def _missed(law: Law, points: Points, error: Array, left: Rows) -> Array:
         return np.asarray(_WORST / error[left])
     values = quick_values(law, kept, error[~left])
     predicted = law.value(points.inputs[:, left], values)
-    return np.asarray(np.log(np.maximum(predicted, 1e-300) / points.output[left]) / error[left])
+    return np.asarray(np.log(np.maximum(predicted, TINY) / points.output[left]) / error[left])
 
 
 def random_folds(points: Points) -> Iterator[Rows]:

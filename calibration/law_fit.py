@@ -2,8 +2,8 @@
 
 Residuals are logs of predicted over measured, divided by what is known of each measurement's noise, so that a law meets
 small values as well as large ones. The first guesses of the law are refined with a loss that grows with the absolute
-residual only; then whatever lies further off than its neighbors' scatter explains is weighed down (Tukey's biweight), and the rest
-is fitted by least squares. Intervals are Student's, from the linearized problem.
+residual only; then whatever lies further off than the scatter of the others explains is weighed down (Tukey's
+biweight), and the rest is fitted by least squares. Intervals are Student's, from the linearized problem.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from calibration.laws._base import Array, Law, Points
+from calibration.laws._base import TINY, Array, Law, Points
 from perfmodel.errors import SpecError
 
 _STARTS: Final = 3  # guesses that are refined
@@ -28,7 +28,7 @@ _NORMAL: Final = 1.4826  # standard deviation of normal values over their median
 _ROUNDS: Final = 6
 _STEP: Final = 1e-6  # relative to a parameter's scale, for the slopes
 _EXACT: Final = 1e-7  # scatter below which data count as noiseless
-_TOLERANCE: Final = 1e-12
+_TOLERANCE: Final = 1e-15
 _ROUGH: Final = 1e-6  # of the soft loss, whose outcome is refined or compared only
 
 
@@ -126,7 +126,7 @@ class LawFit:
         value = self.law.value(inputs, self.values)
         slopes = _slopes(lambda parameters: self.law.value(inputs, parameters), self.values, _sizes(self.values))
         if self.method.relative:
-            slopes = slopes / np.maximum(value, 1e-300)[:, None]
+            slopes = slopes / np.maximum(value, TINY)[:, None]
         spread = np.einsum("ij,jk,ik->i", slopes, self.covariance, slopes)
         typical = float(np.median(self.error)) * self.scatter
         reach = float(stats.t.ppf((1 + level) / 2, self.degrees)) * np.sqrt(np.maximum(spread, 0.0) + typical**2)
@@ -187,17 +187,19 @@ class _Problem:
         self.law, self.points, self.error, self.method = law, points, error, method
         self.logs = np.log(points.output) if method.relative else points.output
         bounds = np.array([parameter.bounds for parameter in law.parameters])
-        self.low, self.high = bounds.T if method.bounded else (bounds[:, 0] - math.inf, bounds[:, 1] + math.inf)
+        unknown = np.full(len(bounds), math.inf)
+        self.low: Array = bounds[:, 0] if method.bounded else -unknown
+        self.high: Array = bounds[:, 1] if method.bounded else unknown
 
     def residuals(self, values: Array) -> Array:
         """Return the residuals [of the noise]."""
         predicted = self.law.value(self.points.inputs, values)
-        seen = np.log(np.maximum(predicted, 1e-300)) if self.method.relative else predicted
+        seen = np.log(np.maximum(predicted, TINY)) if self.method.relative else predicted
         return np.asarray((seen - self.logs) / self.error)
 
     def start(self) -> tuple[Array, float]:
         """Return the best of the refined first guesses, and the scatter about it."""
-        output = self.points.output if self.method.relative else np.maximum(self.points.output, 1e-300)
+        output = self.points.output if self.method.relative else np.maximum(self.points.output, TINY)
         guesses = np.clip(self.law.guess(self.points.inputs, output), self.low, self.high)
         ranked = sorted(guesses, key=lambda values: float(np.abs(self.residuals(values)).sum()))[:_STARTS]
         scale = max(_scatter(self.residuals(ranked[0]), ranked[0].size), _EXACT)
@@ -226,10 +228,17 @@ class _Problem:
         sizes = _sizes(values, self.points.output if values.size else None)
         root = np.sqrt(weights)
         tolerance = _TOLERANCE if soft is None else _ROUGH
+
+        def weighted(scaled: Array) -> Array:
+            return np.asarray(root * self.residuals(scaled * sizes))
+
+        def slopes(scaled: Array) -> Array:
+            return np.asarray(root[:, None] * _slopes(self.residuals, scaled * sizes, sizes) * sizes)
+
         found = optimize.least_squares(
-            lambda scaled: root * self.residuals(scaled * sizes),
+            weighted,
             np.clip(values, self.low, self.high) / sizes,
-            jac=lambda scaled: root[:, None] * _slopes(self.residuals, scaled * sizes, sizes) * sizes,
+            jac=slopes,
             bounds=(self.low / sizes, self.high / sizes),
             loss="linear" if soft is None else "soft_l1",
             f_scale=1.0 if soft is None else 1.345 * soft,

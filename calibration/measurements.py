@@ -31,7 +31,7 @@ _OF_FEW = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129,
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """All that was measured at one point.
+    """All that was measured at one point, where every block does the same work but for what chance draws.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ import dataclasses
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from calibration.law_fit import LawFit
@@ -42,7 +43,7 @@ class Noise:
     errors: Array
     typical: float | None
     degrees: int
-    which: Array
+    which: NDArray[np.intp]
 
 
 def measured_noise(points: Points) -> Noise:
@@ -66,7 +67,7 @@ def measured_noise(points: Points) -> Noise:
     (2, 0.021)
     """
     _, which = np.unique(points.inputs, axis=1, return_inverse=True)
-    which = which.reshape(-1)
+    which = which.reshape(-1).astype(np.intp)
     counts = np.bincount(which)
     logs = np.log(points.output)
     own = logs - (np.bincount(which, logs) / counts)[which]

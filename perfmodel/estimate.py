@@ -236,7 +236,10 @@ def _spreads(
         group = "transfer" if name in TRANSFER_STEPS else "rest"
         groups[name] = group
         calibrated = source in ("calibrated", "measured") or (fitted_with and name in GPU_STEPS)
-        if residuals and calibrated:
+        own = [residual[name] for residual in residuals if name in residual and name != group]
+        if own and calibrated:
+            spreads[name], groups[name] = max(own), name
+        elif residuals and calibrated:
             spreads[name] = max(residual.get(group, 0.0) for residual in residuals)
         else:
             spreads[name] = UNCALIBRATED_SPREAD[source]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import itertools
 import os
 import time
 from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -16,22 +16,45 @@ import numpy as np
 from calibration.cores import other_core
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.pipeline import tcp
-from calibration.pipeline.chunks import Sending, aggregation, receive, send
+from calibration.pipeline.chunks import PipelineError, Receiving, Sending, aggregation, receive, send
 from calibration.pipeline.process import one_thread, polling, settle
 from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
-_PATIENCE = 5.0  # seconds that a peer may take to end
+_PATIENCE = 20.0  # seconds that a peer may take to start
 
 
-@dataclasses.dataclass(frozen=True)
-class _Asked:
-    policy: str
-    core: int | None
-    polling: float
-    parent: int
+class Peer:
+    """A process on another core that receives over one channel after the other."""
+
+    def __init__(self) -> None:
+        context = get_context("spawn")
+        core = other_core()
+        self.polling = polling(None, core)
+        self.signals = Signals.of(context)
+        self.pipe, theirs = context.Pipe()
+        with one_thread():
+            arguments = (core, self.polling, os.getpid(), self.signals, theirs)
+            self._process = context.Process(target=_serve, args=arguments, daemon=True)
+            self._process.start()
+        theirs.close()
+
+    def listens(self, message: tuple[Any, ...]) -> None:
+        """Tell the peer of a channel and wait until it is there."""
+        self.pipe.send(message)
+        if not self.pipe.poll(_PATIENCE):
+            raise PipelineError(f"the peer did not come within {_PATIENCE:g} s")
+        self.pipe.recv()
+
+    def end(self) -> None:
+        """End the process."""
+        self.pipe.close()
+        self._process.join(0.5)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
 
 
 class ChunkKernel(Kernel):
@@ -49,76 +72,74 @@ class ChunkKernel(Kernel):
             if size <= 200 * chunk
         ]
 
-    def _channel(self, point: Point) -> contextlib.AbstractContextManager[Sending]:
+    def __init__(self) -> None:
+        self._peer: Peer | None = None
+
+    def _channel(self, point: Point, peer: Peer) -> contextlib.AbstractContextManager[Sending]:
         raise NotImplementedError
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
-        """Start the peer; a block sends one tensor."""
+        """Open a channel to the peer; a block sends one tensor."""
         data = np.random.default_rng(0).integers(0, 255, int(point["bytes"]), dtype=np.uint8)
-        with self._channel(point) as channel:
+        chunk, window = int(point["chunk"]), int(point["window"])
+        self._peer = self._peer or Peer()
+        try:
+            with self._channel(point, self._peer) as channel:
 
-            def block() -> Sample:
-                began = time.perf_counter()
-                count = send(channel, 0, data, int(point["chunk"]), int(point["window"]))
-                return {"time": time.perf_counter() - began, "chunks": float(count), "sent_bytes": float(data.size)}
+                def block() -> Sample:
+                    began = time.perf_counter()
+                    count = send(channel, 0, data, chunk, window)
+                    return {"time": time.perf_counter() - began, "chunks": float(count), "sent_bytes": float(data.size)}
 
-            yield block
-            send(channel, _LAST, np.zeros(1, np.uint8), int(point["chunk"]), 1)
+                yield block
+                send(channel, _LAST, np.zeros(1, np.uint8), chunk, 1)
+        except BaseException:
+            self.release()  # who knows where it waits
+            raise
+
+    def release(self) -> None:
+        """End the peer."""
+        if self._peer is not None:
+            self._peer.end()
+            self._peer = None
 
 
 @contextlib.contextmanager
-def tcp_channel(point: Point) -> Iterator[Sending]:
+def tcp_channel(point: Point, peer: Peer) -> Iterator[Sending]:
     """Connect to a peer over loopback."""
-    asked = _asked(point)
+    most = int(point["chunk"])
     with tcp.listen() as listening:
-        with _peer(_receive_tcp, (asked, listening.getsockname(), int(point["chunk"]))):
-            connected, _ = listening.accept()
-            with tcp.Connection(connected, int(point["chunk"]), asked.polling) as channel:
-                yield channel
+        peer.listens((str(point["aggregation"]), listening.getsockname(), most))
+        connected, _ = listening.accept()
+    with tcp.Connection(connected, most, peer.polling) as channel:
+        yield channel
 
 
 @contextlib.contextmanager
-def shared_memory_channel(point: Point) -> Iterator[Sending]:
+def shared_memory_channel(point: Point, peer: Peer) -> Iterator[Sending]:
     """Share a ring of slots with a peer."""
-    asked = _asked(point)
-    signals = Signals.of(get_context("spawn"))
     with area(int(point["window"]), int(point["chunk"])) as slots:
-        with _peer(_receive_shared, (asked, slots, signals)):
-            yield Ring(slots, signals, asked.polling)
+        peer.listens((str(point["aggregation"]), slots))
+        yield Ring(slots, peer.signals, peer.polling)
 
 
-def _asked(point: Point) -> _Asked:
-    core = other_core()
-    return _Asked(str(point["aggregation"]), core, polling(None, core), os.getpid())
+def _serve(core: int | None, patience: float, parent: int, signals: Signals, pipe: Connection) -> None:
+    settle(core, parent)
+    while True:
+        try:
+            policy, where, *most = pipe.recv()
+        except (EOFError, OSError):
+            return
+        pipe.send("there")
+        if isinstance(where, Area):
+            _receive(Ring(where, signals, patience), policy)
+        else:
+            with tcp.connect(where) as connected, tcp.Connection(connected, int(most[0]), patience) as channel:
+                _receive(channel, policy)
 
 
-@contextlib.contextmanager
-def _peer(target: Any, arguments: tuple[Any, ...]) -> Iterator[None]:
-    with one_thread():
-        process = get_context("spawn").Process(target=target, args=arguments, daemon=True)
-        process.start()
-    try:
-        yield
-        process.join(_PATIENCE)
-    finally:
-        if process.is_alive():
-            process.kill()
-        process.join()
-
-
-def _receive_tcp(asked: _Asked, address: tuple[str, int], most: int) -> None:
-    settle(asked.core, asked.parent)
-    with tcp.connect(address) as connected, tcp.Connection(connected, most, asked.polling) as channel:
-        _receive(channel, asked)
-
-
-def _receive_shared(asked: _Asked, slots: Area, signals: Signals) -> None:
-    settle(asked.core, asked.parent)
-    _receive(Ring(slots, signals, asked.polling), asked)
-
-
-def _receive(channel: Any, asked: _Asked) -> None:
-    aggregate = aggregation(asked.policy)
+def _receive(channel: Receiving, policy: str) -> None:
+    aggregate = aggregation(policy)
     while receive(channel, aggregate)[0] != _LAST:
         pass

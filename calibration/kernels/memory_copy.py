@@ -41,7 +41,8 @@ class MemoryCopy(Kernel):
         size = int(point["bytes"])
         source = np.ones(size, dtype=np.uint8)
         copies = max(1, _BLOCK // size)
-        target = np.zeros(size, dtype=np.uint8) if point["destination"] == "warm" else None
+        # ones, not zeros: those are written, so that every page is there before the first copy
+        target = np.ones(size, dtype=np.uint8) if point["destination"] == "warm" else None
 
         def block() -> Sample:
             taken = _warm(source, target, copies) if target is not None else _fresh(source, copies)

@@ -6,7 +6,6 @@ import contextlib
 import mmap
 import os
 import pathlib
-import statistics
 import tempfile
 import threading
 import time
@@ -22,7 +21,9 @@ _DEPTHS = (1, 2, 4, 8, 16)
 _QUICK = ((2**12, 1), (2**12, 4), (2**12, 16), (2**16, 1), (2**16, 16))
 _FILE, _FILE_QUICK = 2**28, 2**26  # bytes
 _PIECE = 2**20  # bytes written at once
-_THREAD_TIME = 0.005  # how long one thread reads in one block, about [s]
+_READS = {"direct": 64, "buffered": 1024}  # of each thread in one block: some milliseconds
+_READS_SLOW = 4  # of a turning disk, where each takes as long as
+_SLOW = 0.001  # [s]
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
 
@@ -65,7 +66,7 @@ class PageReads(Kernel):
         opened = self._files[size]
         file = opened.direct if point["cache"] == "direct" else opened.buffered
         random = np.random.default_rng()
-        reads = depth * _reads_per_thread(file, page, random.integers(size // page, size=5) * page)
+        reads = depth * (_READS_SLOW if opened.slow else _READS[str(point["cache"])])
         with _Readers(file, page, depth) as readers:
 
             def block() -> Sample:
@@ -97,6 +98,7 @@ class _File:
                 self.direct = os.open(name, os.O_RDONLY | getattr(os, "O_DIRECT", 0))
             os.unlink(name)
             _fill(file, size)
+            self.slow = self.direct >= 0 and _fastest_read(self.direct, size) > _SLOW
         except OSError as error:
             self.close()
             rule = f"needs {size / 1e6:.0f} MB of free room for a file to read pages from"
@@ -182,15 +184,15 @@ class _Readers:
         self._ended[number] = time.perf_counter()
 
 
-def _reads_per_thread(file: int, page: int, places: np.ndarray) -> int:
-    """Return how many reads of one thread take about 5 ms: 64 of a fast device, a few of a turning disk."""
-    with mmap.mmap(-1, page) as buffer:
-        times = []
-        for place in places.tolist():
+def _fastest_read(file: int, size: int) -> float:
+    """Return the shortest time of a few page reads [s]: it tells a disk that turns from one that doesn't, come what may."""
+    times = []
+    with mmap.mmap(-1, _PAGES[0]) as buffer:
+        for place in range(0, size, size // 8):
             began = time.perf_counter()
             os.preadv(file, [buffer], place)
             times.append(time.perf_counter() - began)
-    return int(np.clip(_THREAD_TIME / statistics.median(times), 4, 1024))
+    return min(times)
 
 
 def _folder() -> pathlib.Path:

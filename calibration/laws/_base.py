@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 InputKind = Literal["any", "bytes", "count"]
 OutputKind = Literal["any", "cost", "rate"]
 
+TINY: Final = 1e-300  # below it nothing has a log
+
 _SYMBOLS: Final = {"byte": "B", "second": "s", "joule": "J"}
 _COUNTED: Final = frozenset({"node", "edge", "message"})
 _REWEIGHTINGS: Final = 4
@@ -251,7 +253,7 @@ def nonnegative(columns: Sequence[Array], output: Array, rounds: int = _REWEIGHT
     for _ in range(rounds):
         factors, _rest = optimize.nnls(relative / size * weight[:, None], weight)
         predicted = relative @ (factors / size)
-        error = np.abs(np.log(np.maximum(predicted, 1e-300)))
+        error = np.abs(np.log(np.maximum(predicted, TINY)))
         if error.sum() < least:
             best, least = np.asarray(factors / size), float(error.sum())
         weight = np.sqrt(1.0 / np.maximum(error, max(0.3 * float(np.median(error)), 1e-9)))
@@ -268,9 +270,9 @@ def power_guess(inputs: Array, output: Array) -> Array:
     [3.0, 2.0]
     """
     columns = np.column_stack([np.ones_like(output), *np.log(inputs)])
-    weight, found = np.ones_like(output), np.zeros(columns.shape[1])
+    weight, found = np.ones_like(output), np.zeros(columns.shape[1], dtype=np.float64)
     for _ in range(_REWEIGHTINGS):
-        found = np.linalg.lstsq(columns * weight[:, None], np.log(output) * weight, rcond=None)[0]
+        found = np.asarray(np.linalg.lstsq(columns * weight[:, None], np.log(output) * weight, rcond=None)[0])
         error = np.abs(columns @ found - np.log(output))
         weight = np.sqrt(1.0 / np.maximum(error, max(0.3 * float(np.median(error)), 1e-9)))
         weight /= weight.max()

@@ -38,7 +38,7 @@ def cache_law(name: str, levels: int) -> Law:
         for level in range(levels):
             capacity, penalty = parameters[1 + 2 * level : 3 + 2 * level]
             total = total + penalty * missed(inputs[0], capacity)
-        return total
+        return np.asarray(total)
 
     def guess(inputs: Array, output: Array) -> Array:
         size = inputs[0]

@@ -1,11 +1,13 @@
 """A fixed cost and a cost for each unit: launching and streaming, seeking and reading."""
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, nonnegative
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``fixed + per_unit * x``."""
-    return parameters[0] + parameters[1] * inputs[0]
+    return np.asarray(parameters[0] + parameters[1] * inputs[0])
 
 
 def guess(inputs: Array, output: Array) -> Array:

@@ -11,14 +11,14 @@ import itertools
 
 import numpy as np
 
-from calibration.laws._base import Array, Law, Parameter, ends
+from calibration.laws._base import TINY, Array, Law, Parameter, ends
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``(latency ** sharpness + (q / throughput) ** sharpness) ** (1 / sharpness)``."""
     latency, throughput, sharpness = parameters
-    rest, busy = np.log(max(latency, 1e-300)), np.log(inputs[0] / throughput)
-    return np.asarray(np.exp(np.logaddexp(sharpness * rest, sharpness * busy) / sharpness))
+    rest, busy = np.log(max(latency, TINY)), np.log(inputs[0]) - np.log(max(throughput, TINY))
+    return np.asarray(np.exp(np.clip(np.logaddexp(sharpness * rest, sharpness * busy) / sharpness, -690.0, 690.0)))
 
 
 def guess(inputs: Array, output: Array) -> Array:

@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 
-from calibration.laws._base import Array, Law, Parameter, ends
+from calibration.laws._base import TINY, Array, Law, Parameter, ends
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``((q * single) ** -sharpness + limit ** -sharpness) ** (-1 / sharpness)``."""
     single, limit, sharpness = parameters
-    rest, busy = -np.log(inputs[0] * single), -np.log(limit)
-    return np.asarray(np.exp(-np.logaddexp(sharpness * rest, sharpness * busy) / sharpness))
+    rest, busy = -np.log(np.maximum(inputs[0] * single, TINY)), -np.log(max(limit, TINY))
+    return np.asarray(np.exp(np.clip(-np.logaddexp(sharpness * rest, sharpness * busy) / sharpness, -690.0, 690.0)))
 
 
 def guess(inputs: Array, output: Array) -> Array:
@@ -27,8 +27,8 @@ LAW = Law(
     meaning="throughput with q requests in flight, from one at a time to saturation",
     inputs=("q",),
     parameters=(
-        Parameter("single", "throughput of one request in flight", (1e-300, np.inf), input_powers=(-1,)),
-        Parameter("limit", "throughput at saturation", (1e-300, np.inf)),
+        Parameter("single", "throughput of one request in flight", input_powers=(-1,)),
+        Parameter("limit", "throughput at saturation"),
         Parameter("sharpness", "of the knee: 1 adds both times, large takes the larger", (1.0, 20.0), output_power=0),
     ),
     value=value,

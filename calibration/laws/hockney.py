@@ -30,9 +30,7 @@ def guess(inputs: Array, output: Array) -> Array:
 
 LAW = Law(
     name="hockney",
-    formula=(
-        "latency + time_per_byte * min(x, knee) + (step + time_per_byte_beyond * (x - knee) where x > knee, else 0)"
-    ),
+    formula="latency + time_per_byte * min(x, knee) + (x > knee) * (step + time_per_byte_beyond * (x - knee))",
     meaning="a latency and a bandwidth, with another protocol or another limit beyond a size",
     inputs=("x",),
     parameters=(

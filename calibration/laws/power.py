@@ -1,11 +1,13 @@
 """A power of the input: costs without a scale of their own, such as the surface of a partition."""
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, power_guess
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``scale * x ** exponent``."""
-    return parameters[0] * inputs[0] ** parameters[1]
+    return np.asarray(parameters[0] * inputs[0] ** parameters[1])
 
 
 def guess(inputs: Array, output: Array) -> Array:

@@ -1,11 +1,13 @@
 """Powers of two inputs, such as edges and features."""
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, power_guess
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``scale * n ** exponent_n * f ** exponent_f``."""
-    return parameters[0] * inputs[0] ** parameters[1] * inputs[1] ** parameters[2]
+    return np.asarray(parameters[0] * inputs[0] ** parameters[1] * inputs[1] ** parameters[2])
 
 
 def guess(inputs: Array, output: Array) -> Array:

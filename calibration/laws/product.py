@@ -1,11 +1,13 @@
 """A fixed cost and a cost for each element of an n x f array: gathering or copying n rows of f values."""
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, nonnegative
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``fixed + per_element * n * f``."""
-    return parameters[0] + parameters[1] * inputs[0] * inputs[1]
+    return np.asarray(parameters[0] + parameters[1] * inputs[0] * inputs[1])
 
 
 def guess(inputs: Array, output: Array) -> Array:

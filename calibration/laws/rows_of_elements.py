@@ -1,11 +1,13 @@
 """A fixed cost, a cost for each of n rows, and a cost for each element of a row: lookups that move f values each."""
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, nonnegative
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``fixed + n * (per_row + per_element * f)``."""
-    return parameters[0] + inputs[0] * (parameters[1] + parameters[2] * inputs[1])
+    return np.asarray(parameters[0] + inputs[0] * (parameters[1] + parameters[2] * inputs[1]))
 
 
 def guess(inputs: Array, output: Array) -> Array:

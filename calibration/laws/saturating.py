@@ -7,7 +7,7 @@ from calibration.laws._base import Array, Law, Parameter, ends, knees
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``max(floor, per_unit * x)``."""
-    return np.maximum(parameters[0], parameters[1] * inputs[0])
+    return np.asarray(np.maximum(parameters[0], parameters[1] * inputs[0]))
 
 
 def guess(inputs: Array, output: Array) -> Array:

@@ -4,12 +4,14 @@ Source: G. M. Amdahl, Validity of the single processor approach to achieving lar
 Spring Joint Computer Conference (1967), 483-485.
 """
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, nonnegative
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``serial + shared / k``."""
-    return parameters[0] + parameters[1] / inputs[0]
+    return np.asarray(parameters[0] + parameters[1] / inputs[0])
 
 
 def guess(inputs: Array, output: Array) -> Array:

@@ -1,11 +1,13 @@
 """A fixed cost and one for each unit of two inputs that don't multiply: nodes and edges, requests and bytes."""
 
+import numpy as np
+
 from calibration.laws._base import Array, Law, Parameter, nonnegative
 
 
 def value(inputs: Array, parameters: Array) -> Array:
     """Return ``fixed + per_n * n + per_f * f``."""
-    return parameters[0] + parameters[1] * inputs[0] + parameters[2] * inputs[1]
+    return np.asarray(parameters[0] + parameters[1] * inputs[0] + parameters[2] * inputs[1])
 
 
 def guess(inputs: Array, output: Array) -> Array:

@@ -71,7 +71,7 @@ class Loader:
         return Batch(rows, index, self._labels[seeds])
 
 
-def gather(features: Features, nodes: Ids, out: Features) -> Features:
+def gather(features: Features, nodes: NDArray[np.integer], out: Features) -> Features:
     """Copy the rows of some nodes to the start of a buffer."""
     rows = out[: nodes.size]
     np.take(features, nodes, axis=0, out=rows, mode="clip")  # any other mode copies once more

@@ -18,7 +18,7 @@ from perfmodel.graph.sampler import Csc, NeighborSampler
 
 Bytes = NDArray[np.uint8]
 Features = NDArray[np.float32]
-Ids = NDArray[np.int64]
+Ids = NDArray[np.integer]
 
 
 class ComputeNode:

@@ -78,11 +78,11 @@ class Connection:
 
     def put(self, header: Header, chunk: Bytes) -> None:
         """Copy header and chunk to the send buffer and hand it to the kernel."""
-        HEADER.pack_into(self._sending, 0, *header)
+        HEADER.pack_into(self._sending.data, 0, *header)
         end = HEADER.size + chunk.size
         self._sending[HEADER.size : end] = chunk
         try:
-            self._socket.sendall(memoryview(self._sending)[:end])
+            self._socket.sendall(self._sending.data[:end])
         except OSError as error:
             raise PipelineError(f"the connection broke while sending: {error.strerror}") from None
 
@@ -99,7 +99,7 @@ class Connection:
         if header.size > self._receiving.size:
             raise PipelineError(f"a chunk of {header.size} bytes came, at most {self._receiving.size} were agreed")
         chunk = self._receiving[: header.size]
-        self._fill(memoryview(chunk))
+        self._fill(chunk.data)
         return header, chunk
 
     def acknowledge(self, header: Header) -> None:

@@ -9,6 +9,7 @@ the mini-batch, as a plain PyG model does.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,7 +55,7 @@ class Trainer:
         rng = np.random.default_rng(seed)
         self.rate = np.float32(rate)
         self.layers = []
-        for inputs, outputs in zip(widths[:-1], widths[1:], strict=True):
+        for inputs, outputs in itertools.pairwise(widths):
             spread = np.sqrt(1.0 / inputs)
             own, neighbor = (
                 np.asarray(spread * rng.standard_normal((inputs, outputs)), dtype=np.float32) for _ in range(2)

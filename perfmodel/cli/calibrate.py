@@ -50,16 +50,14 @@ def command(
     perfmodel calibrate --from transfers.csv --law auto --at "16 MiB,64 MiB"
     """  # noqa: D301
     if source is None:
-        _refuse(
-            at != () or law is not None,
-            "--law and --at" if law and at else "--law" if law else "--at",
-            "--from FILE.csv",
-        )
+        _refuse(law is not None, "--law", "fits measurements: name their file", "--from FILE.csv --law LAW")
+        _refuse(bool(at), "--at", "predicts with a fitted law: name the measurements' file", "--from FILE.csv --at X")
         from calibration.machine import calibrate_machine
 
         calibrate_machine(quick=quick, only=only, out=out, as_json=as_json)
         return
-    _refuse(quick or bool(only), "--quick" if quick else "--only", "leaving it out", beside="--from")
+    _refuse(quick, "--quick", "measures this machine and can't go with --from", "--from FILE.csv alone")
+    _refuse(bool(only), "--only", "measures this machine and can't go with --from", "--from FILE.csv alone")
     if out is not None:
         _check_out(out, source)
     from calibration.from_measurements import calibrate_table
@@ -78,14 +76,9 @@ def command(
         warn(warning)
 
 
-def _refuse(wrong: bool, options: str, instead: str, beside: str | None = None) -> None:
+def _refuse(wrong: bool, option: str, rule: str, instead: str) -> None:
     if wrong:
-        rule = (
-            "fits measurements and needs --from"
-            if beside is None
-            else f"measures this machine and can't go with {beside}"
-        )
-        raise SpecError(options, rule, f"no --from FILE" if beside is None else "both", instead)
+        raise SpecError(option, rule, "no --from" if "--from" not in rule else "both", instead)
 
 
 def _check_out(out: str, source: str) -> None:
@@ -108,7 +101,7 @@ def _write_toml(out: str, found: Calibration) -> None:
     import tomli_w
 
     document = found.to_dict(chosen=False)
-    kept = ("schema", "perfmodel", "law", "formula", "meaning", "interval_level", "cross_validation_error", "rows", "points",
+    kept = ("schema", "perfmodel", "law", "formula", "meaning", "interval_level", "cross_validation_error", "extrapolation_error", "rows", "points",
             "scatter", "noise", "inputs", "columns", "parameters", "versions")  # fmt: skip
     document["versions"] = _versions()
     table = {key: document[key] for key in kept if document[key] is not None}
@@ -152,8 +145,11 @@ def _errors(found: Calibration) -> str:
     import numpy as np
 
     parts = []
-    if found.cross_validation_error is not None:
-        parts.append(f"mean error on points left out {found.cross_validation_error:.2%}")
+    left = found.validation
+    if left.cross_validation_error is not None:
+        parts.append(f"mean error on points left out {left.cross_validation_error:.2%}")
+    if left.extrapolation_error is not None:
+        parts.append(f"on the largest left out {left.extrapolation_error:.2%}")
     parts.append(f"scatter about the law {found.fit.scatter * float(np.median(found.noise.errors)):.2%}")
     if found.noise.typical is not None:
         parts.append(f"noise between repetitions {found.noise.typical:.2%}")
@@ -163,10 +159,12 @@ def _errors(found: Calibration) -> str:
 def _write_candidates(found: Calibration) -> None:
     rows = []
     for one in found.candidates:
-        error = one.cross_validation_error
+        errors = (one.cross_validation_error, one.extrapolation_error)
+        shares = ["-" if error is None else f"{error:.2%}" for error in errors]
         mark = "chosen" if one.law is found.law else (one.why_not or "")
-        rows.append([one.law.name, str(len(one.law.parameters)), "-" if error is None else f"{error:.2%}", mark])
-    write_table("laws", ["law", "parameters", "error on points left out", ""], rows, numbers=(1, 2), wrapped=(3,))
+        rows.append([one.law.name, str(len(one.law.parameters)), *shares, mark])
+    header = ["law", "parameters", "error left out", "largest left out", ""]
+    write_table("laws", header, rows, numbers=(1, 2, 3), wrapped=(4,))
 
 
 def _write_predictions(found: Calibration) -> None:

@@ -43,11 +43,11 @@ def _main_source(sources: dict[str, str]) -> str:
 def _entries(kind: str) -> list[dict[str, Any]]:
     import hashlib
 
-    from perfmodel.spec.catalog import DATA, names, parse_toml
+    from perfmodel.spec.catalog import names, parse_toml, path_of
 
     found = []
     for name in names(kind):
-        content = (DATA / kind / f"{name}.toml").read_bytes()
+        content = path_of(kind, name).read_bytes()
         table = parse_toml(content, name)
         sources = sorted(set(table.get("sources", {}).values()))
         found.append(

@@ -295,12 +295,13 @@ class _Found:
         """Return local ids; nodes not seen before get the next ones, in the order they first appear."""
         fresh = ids[self._local[ids] == 0]
         if fresh.size:
+            self._fresh.append(fresh)  # noted before the table is written to, for `clear` to find
             order = np.arange(fresh.size, 0, -1)
             self._local[fresh[::-1]] = order[::-1]
             fresh = fresh[self._local[fresh] == order]
             self._local[fresh] = np.arange(self._count + 1, self._count + fresh.size + 1)
             self._count += int(fresh.size)
-            self._fresh.append(fresh)
+            self._fresh[-1] = fresh
         return self._local[ids] - 1
 
     def close_hop(self) -> None:

@@ -202,7 +202,13 @@ class Bound:
             self.values["compute_node.devices"] = 1.0  # memory nodes share their own work, never the compute node's
             return Argument(name, "compute_node.devices")
         template = NOMENCLATURE[name].key
-        named = {"where": step.where, "batch": step.batch, "item": label, "kind": kind, "precision": self.sent_precision}
+        named = {
+            "where": step.where,
+            "batch": step.batch,
+            "item": label,
+            "kind": kind,
+            "precision": self.sent_precision,
+        }
         key = template.format(**named)
         if key not in self.values:
             key = template.replace(".{precision}", "").format(**named)

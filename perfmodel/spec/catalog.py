@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import pathlib
 import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from perfmodel.errors import SpecError, nearest, shown
+from perfmodel.errors import MissingCalibration, SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, build
 from perfmodel.spec.graph import Graph
 from perfmodel.spec.hardware import Device, Link
@@ -43,13 +44,36 @@ REFERENCES: Mapping[str, Mapping[str, str]] = {
         "gpu_link": "links",
     },
 }
+#: The profile of the machine at hand, which is nowhere until it is measured.
+THIS_MACHINE = "this-machine"
 _LARGEST_SPEC = 64 * 2**20
 
 
+def own_profiles() -> pathlib.Path:
+    """Return the folder of the profiles that ``perfmodel calibrate`` wrote: ``PERFMODEL_PROFILES``, or the user's data."""
+    given = os.environ.get("PERFMODEL_PROFILES")
+    if given:
+        return pathlib.Path(given)
+    data = os.environ.get("XDG_DATA_HOME") or pathlib.Path("~/.local/share").expanduser()
+    return pathlib.Path(data) / "perfmodel" / "profiles"
+
+
 @functools.cache
-def names(kind: str) -> tuple[str, ...]:
-    """Return the catalog's names of one kind, sorted."""
+def _shipped(kind: str) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (DATA / kind).glob("*.toml")))
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the catalog's names of one kind, sorted; the user's own profiles are among its profiles."""
+    if kind != "profiles":
+        return _shipped(kind)
+    return tuple(sorted({*_shipped(kind), *(path.stem for path in own_profiles().glob("*.toml"))}))
+
+
+def path_of(kind: str, name: str) -> pathlib.Path:
+    """Return the file of a catalog entry; a profile that the user made comes before a shipped one of its name."""
+    own = own_profiles() / f"{name}.toml"
+    return own if kind == "profiles" and own.exists() else DATA / kind / f"{name}.toml"
 
 
 class Reader:
@@ -98,7 +122,7 @@ class Reader:
         folded = {name.casefold(): name for name in names(kind)}
         name = folded.get(reference.casefold())
         if name is not None:
-            path, entry = DATA / kind / f"{name}.toml", f"{kind}/{name}"
+            path, entry = path_of(kind, name), f"{kind}/{name}"
         elif reference.endswith(".toml") or "/" in reference or _exists(reference):
             path, entry = pathlib.Path(reference), ""
         else:
@@ -114,7 +138,8 @@ class Reader:
 
     def _calibrated(self, table: dict[str, Any], entry: str) -> dict[str, Any]:
         own, given = table.get("profile"), table.get("sources", {})
-        profiles = [self._profile(own)] if isinstance(own, str) else []
+        overridden = self._override is not None and self._override.name == own
+        profiles = [self._profile(own, entry)] if isinstance(own, str) and not overridden else []
         if self._override is not None:
             profiles.append(self._override)
         for profile in profiles:
@@ -122,12 +147,15 @@ class Reader:
             for field, value in fields.items():
                 table = merged(table, nested(field, value))
             if fields and isinstance(given, Mapping):
-                sources = dict.fromkeys(fields, f"calibrated: profile {profile.name}")
+                sources = profile.sources_of(entry)
                 table["sources"] = {**table["sources"], **sources} if "sources" in table else sources
         return table
 
-    def _profile(self, name: str) -> Profile:
+    def _profile(self, name: str, entry: str) -> Profile:
         if name not in self.profiles:
+            if name == THIS_MACHINE and name not in names("profiles"):
+                rule = "needs this machine to be measured first"
+                raise MissingCalibration(entry, rule, f"no profile {name} in {own_profiles()}", "perfmodel calibrate")
             table, _ = self._file("profiles", name, "profile")
             self.profiles[name] = build(Profile, table, name)
         return self.profiles[name]

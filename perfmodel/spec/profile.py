@@ -34,7 +34,10 @@ class FittedParameter(Spec):
     meaning : str
         The physical meaning.
     fitted : bool
-        False for a value that follows from another one by a published ratio.
+        False for a value that was not fitted: one that follows from another by a published ratio, or a size read off the
+        machine.
+    source : str
+        ``"kind: where from"`` where that is not the fit.
     """
 
     entry: str
@@ -45,6 +48,7 @@ class FittedParameter(Spec):
     bounds: tuple[float, float]
     meaning: str
     fitted: bool = True
+    source: str | None = None
 
 
 class Profile(NamedSpec):
@@ -56,10 +60,10 @@ class Profile(NamedSpec):
     covariance : matrix
         Of the logs of the parameters, in their order.
     residual : mapping of str to float
-        Standard deviation of the log of measured over predicted: ``transfer`` for the transfer phase, ``rest`` for the
-        sum of all others.
+        Standard deviation of the log of measured over predicted, by step; ``transfer`` also stands for all steps of the
+        transfer, and ``rest`` for all others, that are not named.
     made_by, data : mappings
-        Command, versions and hashes of the data that the fit used.
+        Command, versions, machine, and hashes of the data that the fit used.
     """
 
     parameters: tuple[FittedParameter, ...] = ()
@@ -76,6 +80,15 @@ class Profile(NamedSpec):
                 "covariance must have a row and a column for each parameter", f"{len(self.covariance)} rows", str(size)
             )
         return self
+
+    def sources_of(self, entry: str) -> dict[str, str]:
+        """Return the source of each field that this profile sets in a catalog entry."""
+        return {
+            field: parameter.source or f"calibrated: profile {self.name}"
+            for parameter in self.parameters
+            if parameter.entry == entry
+            for field in parameter.fields
+        }
 
     def overlay(self, entry: str) -> dict[str, float]:
         """Return the fields that this profile sets in a catalog entry."""

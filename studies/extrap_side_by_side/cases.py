@@ -54,11 +54,11 @@ class Case:
     @property
     def far(self) -> Array:
         """Return the point to predict at, of shape (inputs, 1)."""
-        return REACH * self.places.max(axis=1, keepdims=True)
+        return np.asarray(REACH * self.places.max(axis=1, keepdims=True))
 
     def true(self, places: Array) -> Array:
         """Return the law's values without noise."""
-        return self.law.value(places, np.array(self.truth))
+        return np.asarray(self.law.value(places, np.array(self.truth)))
 
     def measured(self, seed: int) -> Points:
         """Return the points with the noise of a seed."""
@@ -66,7 +66,7 @@ class Case:
         return Points(self.places, self.true(self.places) * factors, self.names, self.units)
 
 
-def _grid(rows: Array, elements: Array) -> tuple[tuple[float, ...], ...]:
+def _grid(rows: list[float], elements: list[float]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(column.ravel().tolist()) for column in np.meshgrid(rows, elements))
 
 
@@ -79,7 +79,7 @@ CASES: Final = (
         ("B", "s"),
     ),
     Case(
-        "c0 + c1*n*f", "product", (10.0, 1e-4), _grid(1000.0 * np.arange(1, 6), 2.0 ** np.arange(5, 10)),
+        "c0 + c1*n*f", "product", (10.0, 1e-4), _grid([1e3, 2e3, 3e3, 4e3, 5e3], [32.0, 64.0, 128.0, 256.0, 512.0]),
         ("rows", "elements", "time"), ("1", "1", "s"),
     ),
     Case("max(a, b*x)", "saturating", (10.0, 1.0), (tuple(np.arange(1.0, 26.0)),), ("batch", "time"), ("1", "s")),

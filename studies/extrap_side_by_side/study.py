@@ -68,7 +68,10 @@ def _summary(errors: list[float]) -> dict[str, Any]:
 
 def best_setting(settings: Answer) -> str:
     """Return the setting that recovers most, the smaller error where two recover as many: known in hindsight only."""
-    return min(settings, key=lambda name: (-settings[name]["recovered"], settings[name]["median_error"], name))
+    return min(
+        settings,
+        key=lambda name: (-settings[name]["recovered"], settings[name]["median_error"], name != "default", name),
+    )
 
 
 def tables(answer: Answer) -> dict[str, str]:

@@ -22,14 +22,23 @@ def _negative(modeler: Any) -> None:
     modeler.allow_negative_exponents = True
 
 
+def _refining_parts(modeler: Any) -> None:
+    single = importlib.import_module("extrap.modelers.single_parameter")
+    modeler.single_parameter_modeler = single.all_modelers["Refining"]()
+
+
 #: Name of a setting -> modeler, and what is changed in it; for one input and for two.
 ONE_INPUT: Final[Mapping[str, tuple[str, Callable[[Any], None]]]] = {
     "default": ("Default", _plain),
     "basic": ("Basic", _plain),
     "basic, negative exponents": ("Basic", _negative),
+    "refining": ("Refining", _plain),
     "segmented": ("Segmented", _plain),
 }
-TWO_INPUTS: Final[Mapping[str, tuple[str, Callable[[Any], None]]]] = {"default": ("Default", _plain)}
+TWO_INPUTS: Final[Mapping[str, tuple[str, Callable[[Any], None]]]] = {
+    "default": ("Default", _plain),
+    "refining": ("Default", _refining_parts),
+}
 
 #: The terms of the true law in Extra-P's normal form, as power of each input: what it can write down at all.
 TERMS: Final[Mapping[str, tuple[tuple[float, ...], ...]]] = {
@@ -81,13 +90,17 @@ def value(function: Any, case: Case) -> float:
 
 
 def recovered(function: Any, case: Case) -> bool:
-    """Return whether a function has exactly the terms of the true law: powers, no logarithms, two segments for max."""
+    """Return whether a function holds the terms of the true law and no logarithm; for a max(), two such segments.
+
+    A further term is forgiven: its coefficient is next to 0 wherever it was seen.
+    """
     inputs = len(case.inputs)
     if hasattr(function, "segments"):
         below, above = (_powers(segment, inputs) for segment in function.segments)
         return case.law_name == "saturating" and below == [] and above == [(1.0,)]
     wanted = TERMS.get(case.law_name)
-    return wanted is not None and sorted(_powers(function, inputs)) == sorted(wanted)
+    powers = _powers(function, inputs)
+    return wanted is not None and set(wanted) <= set(powers) and all(max(own) < float("inf") for own in powers)
 
 
 def _powers(function: Any, inputs: int) -> list[tuple[float, ...]]:

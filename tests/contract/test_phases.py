@@ -115,11 +115,20 @@ def test_every_phase_is_run_by_some_plan() -> None:
     assert run == set(all_phases())
 
 
+#: A machine that trains on a core of its own, and copies nothing to get there.
+CORE = {
+    "name": "core", "kind": "cpu", "memory": "64 GiB", "memory_bandwidth": "25 GB/s", "peak_flops": "100 GFLOPS",
+    "sampling": {"time_per_edge": 1e-7, "time_per_node": 1e-7},
+}  # fmt: skip
+ON_CORE = {"name": "on core", "memory_node": CORE, "compute_node": CORE, "gpu": CORE}
+
+
 def scenarios() -> Iterator[pm.Scenario]:
     for system in ("lgnnic-doca-dma", "lgnnic-sockets", "lgnnic-local"):
         base = pm.load_scenario("ogbn-products", system)
         yield base
         yield base.replace({"plan.placement.sampling": "host", "plan.preprocessing.edge_copies": 2})
+    yield pm.load_scenario("ogbn-products", ON_CORE)
 
 
 def test_every_argument_of_every_phase_changes_some_result() -> None:
@@ -200,6 +209,7 @@ POSITIVE = {
     "array_entry",
     "hash_slot",
     "all_nodes",
+    "table_bytes",
     "compute_efficiency",
     "memory_efficiency",
 }

@@ -17,7 +17,7 @@ from perfmodel.graph.degrees import degree_classes
 from perfmodel.graph.minibatch import MiniBatch, Seeds, expected_minibatch, seed_shares
 from perfmodel.graph.mixing import mixing
 from perfmodel.graph.profile import NodeClasses, homogeneous
-from perfmodel.graph.sampler import Csc, sample, sample_heterogeneous
+from perfmodel.graph.sampler import Csc, Drawn, DrawnTyped, NeighborSampler, RelationKey, sample, sample_heterogeneous
 
 BOUNDED = 0.02
 ALL_NEIGHBORS = 0.06
@@ -57,25 +57,46 @@ def seed_batches(nodes: int, batch: int, batches: int, rng: np.random.Generator)
 
 def measured(
     csc: Csc, batch: int, fanout: Sequence[int], semantics: Semantics, replace: bool, batches: int
-) -> tuple[Counts, Counts]:
-    """Return the sampler's mean nodes and edges per hop."""
+) -> tuple[Counts, Counts, Counts]:
+    """Return the sampler's mean nodes, edges and chosen edges per hop."""
     rng = np.random.default_rng([batch, len(fanout), batches])
-    drawn = [sample(csc, s, fanout, semantics, replace, rng=rng) for s in seed_batches(csc.nodes, batch, batches, rng)]
-    return np.mean([d.nodes_per_hop for d in drawn], axis=0), np.mean([d.edges_per_hop for d in drawn], axis=0)
+    sampler, seeds = NeighborSampler(csc), seed_batches(csc.nodes, batch, batches, rng)
+    drawn = [sampler.sample(each, fanout, semantics, replace, rng=rng) for each in seeds]
+    walked = fanout if semantics == "pyg" else fanout[::-1]
+    return mean_per_hop(drawn, [chosen_per_hop(csc, each, walked, replace) for each in drawn])
 
 
-def per_hop(batch: MiniBatch) -> tuple[Counts, Counts]:
-    """Return nodes (seeds first) and edges of each hop."""
+def mean_per_hop(drawn: Sequence[Drawn], chosen: Sequence[Sequence[int]]) -> tuple[Counts, Counts, Counts]:
+    """Return means over mini-batches of nodes, edges and chosen edges per hop."""
+    nodes, edges = [each.nodes_per_hop for each in drawn], [each.edges_per_hop for each in drawn]
+    return np.mean(nodes, axis=0), np.mean(edges, axis=0), np.mean(chosen, axis=0)
+
+
+def chosen_per_hop(csc: Csc, drawn: Drawn, walked: Sequence[int], replace: bool) -> list[int]:
+    """Count the edges at nodes that have more neighbors than the hop's fanout; with replacement all are chosen."""
+    counts, first = [], 0
+    for neighbors, edges in zip(walked, drawn.edges_per_hop, strict=True):
+        drawn_at = drawn.nodes[drawn.target[first : first + edges]]
+        longer = np.full(edges, replace) | (csc.in_degree[drawn_at] > neighbors)
+        counts.append(int(longer.sum()) if neighbors >= 0 else 0)
+        first += edges
+    return counts
+
+
+def per_hop(batch: MiniBatch) -> tuple[Counts, Counts, Counts]:
+    """Return nodes (seeds first), edges and chosen edges of each hop."""
     nodes = np.array([sum(hop.nodes.values()) for hop in batch.hops])
-    return nodes, np.array([sum(hop.edges.values()) for hop in batch.hops[1:]])
+    edges, chosen = (
+        np.array([sum(counts.values()) for counts in hops])
+        for hops in zip(*((hop.edges, hop.chosen) for hop in batch.hops[1:]), strict=True)
+    )
+    return nodes, edges, chosen
 
 
-def assert_close(expected: MiniBatch, nodes: Counts, edges: Counts, bound: float, hop_bound: float) -> None:
+def assert_close(expected: MiniBatch, measured: tuple[Counts, Counts, Counts], bound: float, hop_bound: float) -> None:
     """Hold totals to ``bound`` and every hop that is not a mere remainder to ``hop_bound``."""
-    expected_nodes, expected_edges = per_hop(expected)
-    assert expected_nodes.sum() == pytest.approx(nodes.sum(), rel=bound)
-    assert expected_edges.sum() == pytest.approx(edges.sum(), rel=bound)
-    for got, true in ((expected_nodes, nodes), (expected_edges, edges)):
+    for got, true in zip(per_hop(expected), measured, strict=True):
+        assert got.sum() == pytest.approx(true.sum(), rel=bound)
         kept = true > 0.05 * true.sum()
         assert got[kept] == pytest.approx(true[kept], rel=hop_bound)
 
@@ -85,9 +106,9 @@ def assert_close(expected: MiniBatch, nodes: Counts, edges: Counts, bound: float
 @pytest.mark.parametrize("shape", SHAPES)
 def test_large_batches_meet_the_sampler(graph: Any, shape: str, tail: str, fanout: tuple[int, ...]) -> None:
     csc, profile = graph(shape, tail)
-    nodes, edges = measured(csc, 1024, fanout, "pyg", False, 19)
+    counts = measured(csc, 1024, fanout, "pyg", False, 19)
     bound = ALL_NEIGHBORS if -1 in fanout else BOUNDED
-    assert_close(expected_minibatch(profile, Seeds("node"), 1024, fanout), nodes, edges, bound, 2.5 * bound)
+    assert_close(expected_minibatch(profile, Seeds("node"), 1024, fanout), counts, bound, 2.5 * bound)
 
 
 @pytest.mark.parametrize("fanout", [(10, 10), (15, 10, 5), (-1, 10)], ids=str)
@@ -95,9 +116,9 @@ def test_large_batches_meet_the_sampler(graph: Any, shape: str, tail: str, fanou
 @pytest.mark.parametrize("shape", SHAPES)
 def test_small_batches_meet_the_sampler(graph: Any, shape: str, tail: str, fanout: tuple[int, ...]) -> None:
     csc, profile = graph(shape, tail)
-    nodes, edges = measured(csc, 64, fanout, "pyg", False, 312)
+    counts = measured(csc, 64, fanout, "pyg", False, 312)
     bound = ALL_NEIGHBORS if -1 in fanout else BOUNDED
-    assert_close(expected_minibatch(profile, Seeds("node"), 64, fanout), nodes, edges, bound, 2.5 * bound)
+    assert_close(expected_minibatch(profile, Seeds("node"), 64, fanout), counts, bound, 2.5 * bound)
 
 
 @pytest.mark.parametrize("fanout", [(10, 25), (5, 10, 15), (5, 5, 5, 5), (-1, -1), (10, -1)], ids=str)
@@ -105,9 +126,9 @@ def test_small_batches_meet_the_sampler(graph: Any, shape: str, tail: str, fanou
 @pytest.mark.parametrize("shape", SHAPES)
 def test_dgl_semantics_meets_the_sampler(graph: Any, shape: str, tail: str, fanout: tuple[int, ...]) -> None:
     csc, profile = graph(shape, tail)
-    nodes, edges = measured(csc, 512, fanout, "dgl", False, 39)
+    counts = measured(csc, 512, fanout, "dgl", False, 39)
     bound = ALL_NEIGHBORS if -1 in fanout else BOUNDED
-    assert_close(expected_minibatch(profile, Seeds("node"), 512, fanout, "dgl"), nodes, edges, bound, 2.5 * bound)
+    assert_close(expected_minibatch(profile, Seeds("node"), 512, fanout, "dgl"), counts, bound, 2.5 * bound)
 
 
 @pytest.mark.parametrize("semantics", ["pyg", "dgl"])
@@ -117,9 +138,10 @@ def test_draws_with_replacement_meet_the_sampler(
     graph: Any, shape: str, fanout: tuple[int, ...], semantics: Semantics
 ) -> None:
     csc, profile = graph(shape, "pareto-2.5")
-    nodes, edges = measured(csc, 512, fanout, semantics, True, 39)
+    counts = measured(csc, 512, fanout, semantics, True, 39)
     expected = expected_minibatch(profile, Seeds("node"), 512, fanout, semantics, replace=True)
-    assert_close(expected, nodes, edges, BOUNDED, 2.5 * BOUNDED)
+    assert_close(expected, counts, BOUNDED, 2.5 * BOUNDED)
+    assert expected.chosen_by_relation == expected.edges_by_relation
 
 
 @pytest.mark.parametrize("bias", [0.5, 1.0])
@@ -131,10 +153,9 @@ def test_biased_seeds_meet_the_sampler(graph: Any, shape: str, bias: float) -> N
     weight = np.maximum(degree, 1e-12) ** bias
     training = rng.choice(csc.nodes, 8_000, replace=False, p=weight / weight.sum())
     drawn = [sample(csc, rng.choice(training, 512, replace=False), [25, 10], rng=rng) for _ in range(80)]
-    nodes = np.mean([d.nodes_per_hop for d in drawn], axis=0)
-    edges = np.mean([d.edges_per_hop for d in drawn], axis=0)
+    counts = mean_per_hop(drawn, [chosen_per_hop(csc, each, [25, 10], False) for each in drawn])
     expected = expected_minibatch(profile, Seeds("node", bias, 8_000), 512, [25, 10])
-    assert_close(expected, nodes, edges, BOUNDED, 2.5 * BOUNDED)
+    assert_close(expected, counts, BOUNDED, 2.5 * BOUNDED)
     uniform = expected_minibatch(profile, Seeds("node"), 512, [25, 10])
     assert expected.edges > 1.05 * uniform.edges
 
@@ -160,6 +181,20 @@ def test_heterogeneous_batches_meet_the_sampler(
         assert expected.edges_by_relation["-".join(key)] == pytest.approx(edges, rel=bound)
         adjacency = np.mean([sum(d.adjacency_per_hop[key]) for d in drawn])
         assert expected.adjacency_by_relation["-".join(key)] == pytest.approx(adjacency, rel=2 * bound)
+        chosen = [chosen_of_relation(relations[key], key, each, fanout, semantics) for each in drawn]
+        noise = 3.0 * np.std(chosen) / len(chosen) ** 0.5  # four papers of a batch have more than ten authors
+        assert expected.chosen_by_relation["-".join(key)] == pytest.approx(np.mean(chosen), rel=bound, abs=noise)
+
+
+def chosen_of_relation(
+    csc: Csc, key: RelationKey, drawn: DrawnTyped, fanout: Sequence[int], semantics: Semantics
+) -> int:
+    """Count one relation's edges at targets that have more neighbors of it than the hop's fanout."""
+    alone = Drawn(
+        drawn.nodes[key[2]], drawn.source[key], drawn.target[key], drawn.nodes_per_hop[key[2]], drawn.edges_per_hop[key],
+        drawn.adjacency_per_hop[key],
+    )  # fmt: skip
+    return sum(chosen_per_hop(csc, alone, fanout if semantics == "pyg" else fanout[::-1], False))
 
 
 def test_hubs_joined_once_find_fewer_hubs(random_graphs: types.SimpleNamespace) -> None:
@@ -168,7 +203,7 @@ def test_hubs_joined_once_find_fewer_hubs(random_graphs: types.SimpleNamespace) 
     for repeated in (True, False):
         csc = random_graphs.symmetrized("pareto-2.1", 20_000, 30, np.random.default_rng(4), repeated_edges=repeated)
         profile = random_graphs.exact_profile(csc, True)
-        nodes, _ = measured(csc, 512, [10, 10, 10], "pyg", False, 39)
+        nodes, _, _ = measured(csc, 512, [10, 10, 10], "pyg", False, 39)
         for told in (True, False):
             expected = expected_minibatch(profile, Seeds("node"), 512, [10, 10, 10], repeated_edges=told)
             errors[repeated, told] = abs(expected.nodes / nodes.sum() - 1.0)
@@ -226,6 +261,36 @@ def test_degrees_below_one_are_shares_of_nodes_with_a_neighbor() -> None:
         assert expected.nodes <= 1300.0
 
 
+@pytest.mark.parametrize(
+    ("fanout", "replace", "chosen"),
+    [
+        ([7], False, 700), ([8], False, 0), ([9], False, 0), ([-1], False, 0), ([0], False, 0), ([0], True, 0),
+        ([9], True, 900), ([8, 7], False, 800 * 7), ([7, 8], False, 700), ([7, -1], False, 700),
+    ],
+)  # fmt: skip
+def test_lists_above_the_fanout_are_chosen_from(fanout: list[int], replace: bool, chosen: float) -> None:
+    """Eight neighbors each, and nothing is found twice."""
+    profile = homogeneous(1e12, np.ones(1), np.full(1, 8.0), np.full(1, 8.0))
+    expected = expected_minibatch(profile, Seeds("node"), 100, fanout, replace=replace)
+    assert expected.chosen_by_relation == {"node-edge-node": pytest.approx(chosen, rel=1e-6)}
+    assert expected.hops[0].chosen == {}
+
+
+def test_dgl_chooses_again_at_every_hop() -> None:
+    """The seeds' fanout comes last: 100 seeds keep 8 of 8, then all 900 nodes choose 7."""
+    profile = homogeneous(1e12, np.ones(1), np.full(1, 8.0), np.full(1, 8.0))
+    expected = expected_minibatch(profile, Seeds("node"), 100, [7, 8], "dgl")
+    assert [sum(hop.chosen.values()) for hop in expected.hops] == pytest.approx([0, 0, 900 * 7], rel=1e-6)
+
+
+def test_nodes_of_a_short_list_choose_nothing() -> None:
+    """Half the nodes have 4 neighbors and keep them, half have 20 and choose 10."""
+    profile = homogeneous(1e6, np.array([0.5, 0.5]), np.array([4.0, 20.0]))
+    hop = expected_minibatch(profile, Seeds("node"), 100, [10]).hops[1]
+    assert hop.edges["node-edge-node"] == pytest.approx(50 * 4 + 50 * 10)
+    assert hop.chosen["node-edge-node"] == pytest.approx(50 * 10)
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     mean=st.floats(0.5, 200),
@@ -241,8 +306,11 @@ def test_counts_are_bounded_and_grow(
     share, degree = degree_classes(mean, cv, 5000.0, None, 40, 1e4)
     profile = homogeneous(1e4, share, degree)
     expected = expected_minibatch(profile, Seeds("node"), batch, fanout, semantics, replace)
-    nodes, edges = per_hop(expected)
+    nodes, edges, chosen = per_hop(expected)
     assert np.isfinite(nodes).all()
+    assert (chosen >= 0).all()
+    assert (chosen <= edges * (1 + 1e-9)).all()
+    assert np.array_equal(chosen, edges) or not replace or -1 in fanout
     assert (nodes >= 0).all()
     assert (edges >= 0).all()
     assert nodes.sum() <= 1e4 * (1 + 1e-9)

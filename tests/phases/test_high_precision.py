@@ -32,6 +32,7 @@ SHARES = {
     "is_quantized",
 }
 WHOLE = {"window", "devices", "workers", "cores", "tensors"}
+POSITIVE = {"chunk", "edge_entry", "array_entry", "hash_slot", "all_nodes", "table_bytes"}
 RESULTS = {phase.result: phase.unit for phase in all_phases().values()}
 
 
@@ -43,7 +44,7 @@ def drawn(name: str, rng: random.Random) -> float:
         return float(rng.choice([1, 2, 3, 7, 49, rng.randint(1, 1000)]))
     unit = NOMENCLATURE[name].unit if name in NOMENCLATURE else RESULTS[name]
     low, high = RANGES[unit]
-    positive = unit in ("B/s", "flop/s") or name in ("chunk", "edge_entry", "array_entry", "hash_slot", "all_nodes")
+    positive = unit in ("B/s", "flop/s") or name in POSITIVE
     if rng.random() < 1 / 6:
         return 10.0**high if positive else 0.0
     return 10.0 ** rng.uniform(low, high)

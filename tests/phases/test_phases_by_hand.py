@@ -14,9 +14,31 @@ INF = math.inf
 GIB = 2.0**30
 
 FREE_SAMPLING = {
-    "time_per_batch": 0, "time_per_call": 0, "relation_hops": 2, "time_per_expanded_node": 0, "expanded_nodes": 1e4,
-    "drawing_time": 0, "renaming_time": 0, "gathered_bytes": 0, "gather_bandwidth": 1e10, "memory_bandwidth": 1e11,
-    "workers": 0, "cores": 8, "serial_share": 0, "contention": 0, "devices": 1,
+    "time_per_batch": 0, "time_per_call": 0, "relation_hops": 2, "time_per_choosing_call": 0, "choosing_hops": 1,
+    "time_per_expanded_node": 0, "expanded_nodes": 1e4, "drawing_time": 0, "renaming_time": 0, "gather_time": 0,
+    "gathered_bytes": 0, "memory_bandwidth": 1e11, "workers": 0, "cores": 8, "serial_share": 0, "contention": 0,
+    "handover_time": 0, "devices": 1,
+}  # fmt: skip
+DRAWING = {
+    "sampled_edges": 5_194_304, "chosen_edges": 0, "time_per_edge": 0, "time_per_choice": 0, "time_per_fresh_edge": 0.3e-6,
+    "heap_limit": 2**25, "edge_entry": 8,
+}  # fmt: skip
+GATHERING = {
+    "table_rows": 1e5, "table_row_bytes": 4e7, "table_bytes": 4e8, "gather_bandwidth": 1e10, "cache": 2e8,
+    "time_per_row": 0, "time_per_missed_row": 40e-9, "time_per_missed_byte": 0,
+}  # fmt: skip
+QUANTIZATION = {
+    "gathered_elements": 63e6, "gathered_rows": 1e5, "quantize_time": 0.5e-9, "quantize_row_time": 0, "is_quantized": 1,
+    "devices": 1,
+}  # fmt: skip
+DEQUANTIZATION = {
+    "gathered_elements": 63e6, "gathered_rows": 1e5, "dequantize_time": 0.25e-9, "dequantize_row_time": 0,
+    "is_quantized": 1,
+}  # fmt: skip
+ON_CORE = {
+    "product_flop": 1e9, "peak_flops": 1e11, "compute_efficiency": 1, "passed_elements": 20e6, "read_elements": 1e6,
+    "written_elements": 2e6, "time_per_passed_element": 0.4e-9, "time_per_read_element": 0, "time_per_written_element": 0,
+    "time_per_step": 0,
 }  # fmt: skip
 FREE_TRANSFER = {
     "tensor_bytes": 1e7, "chunk": 1e6, "window": 1, "devices": 1, "link_bandwidth": 1e9, "link_latency": 0, "header_bytes": 0,
@@ -58,27 +80,16 @@ CASES = {
         0.025 + 0.125,
     ),
     "regrown": ("aggregation_regrown", REGROWN, 4950 / 1024),
-    "dequantization": (
-        "dequantization",
-        {"gathered_elements": 63e6, "dequantize_time": 0.25e-9, "is_quantized": 1},
-        15.75 * MS,
-    ),
-    "drawing": (
-        "drawing",
-        {
-            "sampled_edges": 5_194_304,
-            "time_per_edge": 0,
-            "time_per_fresh_edge": 0.3e-6,
-            "heap_limit": 2**25,
-            "edge_entry": 8,
-        },
-        0.3,
-    ),
+    "dequantization": ("dequantization", DEQUANTIZATION, 15.75 * MS),
+    "drawing": ("drawing", DRAWING, 0.3),
+    "gathering": ("gathering", GATHERING, 6 * MS),
+    "gathering within the cache": ("gathering", GATHERING | {"cache": 4e8}, 4 * MS),
     "gpu_copy": (
         "gpu_copy",
         {"decoded_bytes": 250 * MB, "gpu_link_bandwidth": 6e9, "gpu_link_latency": 1e-5, "tensors": 3},
         0.25 / 6 + 3e-5,
     ),
+    "indexing": ("indexing", {"batch_edges": 2e6, "time_per_indexed_edge": 5e-9}, 10 * MS),
     "memory_buffers": (
         "memory_buffers",
         {"batch_bytes": 126 * MB, "decoded_bytes": 253 * MB, "runtime_bytes": 0},
@@ -111,11 +122,7 @@ CASES = {
     ),
     "memory_sampling": ("memory_sampling", MEMORY_SAMPLING | {"batch_edges": 104e6}, 5e9 + 9.984e9),
     "memory_training": ("memory_training", MEMORY_TRAINING | {"message_bytes": 30.5e6 * 602 * 4}, 73.444e9),
-    "quantization": (
-        "quantization",
-        {"gathered_elements": 63e6, "quantize_time": 0.5e-9, "is_quantized": 1, "devices": 1},
-        31.5 * MS,
-    ),
+    "quantization": ("quantization", QUANTIZATION, 31.5 * MS),
     "renaming": ("renaming", RENAMING, 0.3),
     "sampling": ("sampling", FREE_SAMPLING | {"renaming_time": 0.2, "drawing_time": 0.0625}, 0.2625),
     "sampling on two nodes": (
@@ -129,6 +136,7 @@ CASES = {
         104_000,
     ),
     "training": ("training", TRAINING, 1 / 9.75),
+    "training_on_core": ("training_on_core", ON_CORE, 18 * MS),
     "transfer, window 1": ("transfer", FREE_TRANSFER | {"acknowledgement_time": MS}, 20 * MS),
     "transfer, window 2": ("transfer", FREE_TRANSFER | {"acknowledgement_time": MS}, 11 * MS),
     "transfer_regrown, window 1": ("transfer_regrown", {}, 6 * MS),
@@ -141,14 +149,41 @@ CASES = {
     ),
     "nothing quantized": (
         "quantization",
-        {"gathered_elements": 63e6, "quantize_time": 1, "is_quantized": 0, "devices": 1},
+        QUANTIZATION | {"quantize_time": 1, "quantize_row_time": 1, "is_quantized": 0},
         0,
     ),
-    "nothing widened": ("dequantization", {"gathered_elements": 63e6, "dequantize_time": 1, "is_quantized": 0}, 0),
+    "nothing widened": (
+        "dequantization",
+        DEQUANTIZATION | {"dequantize_time": 1, "dequantize_row_time": 1, "is_quantized": 0},
+        0,
+    ),
     "quantized on four nodes": (
         "quantization",
-        {"gathered_elements": 4e6, "quantize_time": 1e-9, "is_quantized": 1, "devices": 4},
+        QUANTIZATION | {"gathered_elements": 4e6, "quantize_time": 1e-9, "devices": 4},
         1 * MS,
+    ),
+    "a scale for each row on two nodes": (
+        "quantization",
+        QUANTIZATION
+        | {
+            "gathered_elements": 4e6,
+            "gathered_rows": 1000,
+            "quantize_time": 1e-9,
+            "quantize_row_time": 2e-6,
+            "devices": 2,
+        },
+        (4 + 2) / 2 * MS,
+    ),
+    "the scales alone": (
+        "quantization",
+        QUANTIZATION | {"gathered_rows": 1000, "quantize_time": 0, "quantize_row_time": 2e-6},
+        2 * MS,
+    ),
+    "each row's scale is applied": (
+        "dequantization",
+        DEQUANTIZATION
+        | {"gathered_elements": 4e6, "gathered_rows": 1000, "dequantize_time": 1e-9, "dequantize_row_time": 3e-6},
+        (4 + 3) * MS,
     ),
     "one chunk is not regrown": (
         "aggregation_regrown",
@@ -168,9 +203,42 @@ CASES = {
     ),
     "edges within the heap": (
         "drawing",
-        {"sampled_edges": 1e6, "time_per_edge": 1e-7, "time_per_fresh_edge": 1, "heap_limit": 2**25, "edge_entry": 8},
+        DRAWING | {"sampled_edges": 1e6, "time_per_edge": 1e-7, "time_per_fresh_edge": 1},
         0.1,
     ),
+    "some edges are chosen": (
+        "drawing",
+        DRAWING | {"sampled_edges": 1e6, "chosen_edges": 4e5, "time_per_edge": 1e-7, "time_per_choice": 5e-7},
+        0.1 + 0.2,
+    ),
+    "every edge is chosen, a million beyond the heap": (
+        "drawing",
+        DRAWING | {"chosen_edges": 5_194_304, "time_per_choice": 1e-7},
+        0.5194304 + 0.3,
+    ),
+    "lists that are kept cost no choice": (
+        "drawing",
+        DRAWING | {"sampled_edges": 1e6, "time_per_edge": 1e-7, "time_per_choice": 1},
+        0.1,
+    ),
+    "no cache: every row from memory": ("gathering", GATHERING | {"cache": 0}, (4 + 4) * MS),
+    "a cache larger than the table": ("gathering", GATHERING | {"cache": 1e12}, 4 * MS),
+    "every term of gathering": (
+        "gathering",
+        {
+            "table_rows": 1000,
+            "table_row_bytes": 4e5,
+            "table_bytes": 4e6,
+            "gather_bandwidth": 1e8,
+            "cache": 1e6,
+            "time_per_row": 1e-7,
+            "time_per_missed_row": 2e-6,
+            "time_per_missed_byte": 1e-9,
+        },
+        (0.1 + 4 + 0.75 * (2 + 0.4)) * MS,
+    ),
+    "no rows of a table": ("gathering", GATHERING | {"table_rows": 0, "table_row_bytes": 0}, 0),
+    "no edges to index": ("indexing", {"batch_edges": 0, "time_per_indexed_edge": 1}, 0),
     "a table that fits the cache": ("renaming", RENAMING | {"cache": 7.2e6}, 0.2),
     "a hash map of a large type": (
         "renaming",
@@ -187,13 +255,51 @@ CASES = {
             "time_per_expanded_node": 1e-4,
             "drawing_time": 3,
             "renaming_time": 4,
-            "gathered_bytes": 5e10,
+            "gather_time": 5,
+            "time_per_choosing_call": 7,
+            "handover_time": 100,
         },
-        1 + 1 + 1 + 3 + 4 + 5,
+        1 + 1 + 1 + 3 + 4 + 5 + 7,
+    ),
+    "calls that choose, and others": (
+        "sampling",
+        FREE_SAMPLING
+        | {"relation_hops": 5, "choosing_hops": 3, "time_per_call": 2 * MS, "time_per_choosing_call": 10 * MS},
+        (5 * 2 + 3 * 10) * MS,
     ),
     "four workers halve no floor": (
         "sampling",
-        FREE_SAMPLING | {"renaming_time": 4, "gathered_bytes": 5e11, "gather_bandwidth": INF, "workers": 4},
+        FREE_SAMPLING | {"renaming_time": 4, "gathered_bytes": 5e11, "workers": 4},
+        10,
+    ),
+    "without a worker nothing is handed over": (
+        "sampling",
+        FREE_SAMPLING | {"renaming_time": 4, "handover_time": 0.5, "workers": 0},
+        4,
+    ),
+    "one worker hands over": (
+        "sampling",
+        FREE_SAMPLING | {"renaming_time": 4, "handover_time": 0.5, "workers": 1},
+        4.5,
+    ),
+    "two workers hand over one by one": (
+        "sampling",
+        FREE_SAMPLING | {"renaming_time": 4, "handover_time": 0.5, "workers": 2},
+        2.5,
+    ),
+    "two nodes hand over half each": (
+        "sampling",
+        FREE_SAMPLING | {"renaming_time": 4, "handover_time": 0.5, "workers": 2, "devices": 2},
+        1.25,
+    ),
+    "handing over lifts two workers above the memory's floor": (
+        "sampling",
+        FREE_SAMPLING | {"renaming_time": 4, "handover_time": 0.5, "workers": 2, "gathered_bytes": 1.125e11},
+        2.5,
+    ),
+    "handing over is hidden below the memory's floor": (
+        "sampling",
+        FREE_SAMPLING | {"renaming_time": 4, "handover_time": 0.5, "workers": 2, "gathered_bytes": 5e11},
         10,
     ),
     "four perfect workers": ("sampling", FREE_SAMPLING | {"renaming_time": 4, "workers": 4}, 1),
@@ -210,6 +316,22 @@ CASES = {
         4 * (1 + 0.25 * 56) / 8,
     ),
     "memory-bound training": ("training", TRAINING | {"training_bytes": 1e12, "memory_efficiency": 0.5}, 2),
+    "every term of training on a core": (
+        "training_on_core",
+        ON_CORE
+        | {
+            "compute_efficiency": 0.5,
+            "time_per_read_element": 1e-9,
+            "time_per_written_element": 2e-9,
+            "time_per_step": 3 * MS,
+        },
+        (20 + 8 + 1 + 4 + 3) * MS,
+    ),
+    "a step of nothing": (
+        "training_on_core",
+        dict.fromkeys(ON_CORE, 0) | {"peak_flops": 1e11, "compute_efficiency": 1, "time_per_step": 3 * MS},
+        3 * MS,
+    ),
     "launch-bound training": ("training", TRAINING | {"training_flop": 0, "training_kernels": 100}, 1 * MS),
     "a graph on two nodes": (
         "memory_graph",

@@ -97,6 +97,62 @@ def test_a_faster_part_is_never_slower_with_stop_and_wait_sockets(
     )
 
 
+COSTS = (
+    "sampling.time_per_choice", "sampling.time_per_choosing_call", "sampling.time_per_indexed_edge", "sampling.time_per_row",
+    "sampling.time_per_missed_row", "sampling.time_per_missed_byte", "sampling.time_per_handover", "sampling.time_per_miss",
+    "quantization.time_per_row", "quantization.time_per_row_back",
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(WORKLOADS), st.sampled_from(SYSTEMS), plans, st.sampled_from(["memory_node", "compute_node"]),
+    st.sampled_from(COSTS), st.lists(st.floats(0, 1e-6), min_size=2, max_size=6),
+)  # fmt: skip
+def test_a_cost_never_shortens(
+    workload: str, system: str, plan: dict[str, Any], role: str, cost: str, values: list[float]
+) -> None:
+    found = times(scenario(workload, system, plan), f"system.{role}.{cost}", sorted(values, reverse=True))
+    assert never_rises(found)
+
+
+@settings(max_examples=30)
+@given(
+    st.sampled_from(WORKLOADS), plans, st.sampled_from(["memory_node", "compute_node"]), st.floats(1e-9, 1e-6),
+    st.booleans(),
+)  # fmt: skip
+def test_choosing_costs_where_something_is_sampled(
+    workload: str, plan: dict[str, Any], role: str, cost: float, replace: bool
+) -> None:
+    """It lengthens the node that draws, unless memory is its bottleneck, and no other."""
+    plan |= {"plan.overlap": "sum", "workload.sampling.replace": replace}
+    of = scenario(workload, "lgnnic-doca-dma", plan | {f"system.{role}.memory_bandwidth": 1e18})
+    free, chosen = times(of, f"system.{role}.sampling.time_per_choice", [0.0, cost])
+    draws = of.plan.placement.sampling.replace("-", "_") == role
+    assert (chosen > free) == (draws and -1 not in of.workload.sampling.fanout)
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from(WORKLOADS), st.sampled_from(SYSTEMS), plans, st.sampled_from(["memory_node", "compute_node"]),
+    st.floats(0, 1e-6), st.floats(0, 1e-6), st.floats(0, 1e-8),
+    st.lists(st.floats(0, 1e11), min_size=2, max_size=6),
+)  # fmt: skip
+def test_a_larger_cache_never_lengthens(
+    workload: str,
+    system: str,
+    plan: dict[str, Any],
+    role: str,
+    node: float,
+    row: float,
+    byte: float,
+    caches: list[float],
+) -> None:
+    costs = {"time_per_miss": node, "time_per_missed_row": row, "time_per_missed_byte": byte}
+    missing = {f"system.{role}.sampling.{name}": value for name, value in costs.items()}
+    assert never_rises(times(scenario(workload, system, plan | missing), f"system.{role}.cache", sorted(caches)))
+
+
 @settings(max_examples=40)
 @given(st.sampled_from(WORKLOADS), plans, links)
 def test_a_larger_window_is_never_slower(workload: str, plan: dict[str, Any], link: dict[str, Any]) -> None:

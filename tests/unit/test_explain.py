@@ -50,7 +50,26 @@ LINK = {
     "system.memory_node.copy_bandwidth": 8e9,
     "system.compute_node.copy_bandwidth": 1e10,
 }
-CASES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+#: A machine with every rate, that trains on a core of its own and copies nothing to get there.
+CORE = {
+    "name": "core", "kind": "cpu", "memory": "64 GiB", "memory_bandwidth": "40 GB/s", "cores": 4, "cache": "8 MiB",
+    "peak_flops": "100 GFLOPS", "compute_efficiency": 0.7,
+    "sampling": {
+        "time_per_call": 20e-6, "time_per_choosing_call": 30e-6, "time_per_expanded_node": 50e-9, "time_per_choice": 70e-9,
+        "time_per_indexed_edge": 4e-9, "time_per_row": 20e-9, "time_per_missed_row": 110e-9, "time_per_missed_byte": 0.1e-9,
+        "time_per_handover": 2e-3, "time_per_miss": 60e-9,
+    },
+    "quantization": {"time_per_row": 60e-9, "time_per_row_back": 40e-9, "int8": {"time_per_element": 0.9e-9}},
+    "training": {
+        "time_per_passed_element": 0.4e-9, "time_per_read_element": 1e-9, "time_per_written_element": 2e-9,
+        "time_per_step": 3e-3,
+    },
+}  # fmt: skip
+AT_HAND: dict[str, Any] = {
+    "name": "at-hand", "memory_node": CORE, "compute_node": CORE, "gpu": CORE,
+    "link": {"name": "pipe", "bandwidth": "2 GB/s"},
+}  # fmt: skip
+CASES: dict[str, tuple[str, str | dict[str, Any], str, dict[str, Any]]] = {
     "stop and wait": ("reddit", "lgnnic-doca-dma", "default", LINK),
     "window": ("reddit", "lgnnic-doca-dma", "fp16", LINK | {"plan.transfer.window": 3, "plan.overlap": "pipelined"}),
     "link bound": (
@@ -61,6 +80,9 @@ CASES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "regrown window": ("ogbn-mag", "lgnnic-sockets", "fp16", LINK | {"plan.transfer.window": 5}),
     "baseline": ("ogbn-products", "lgnnic-doca-dma", "no-offload", LINK | {"plan.workers": 3, "plan.overlap": "overlap"}),
     "frontier": ("ogbn-mag", "lgnnic-doca-dma", "no-offload-frontier", LINK | {"plan.overlap": "pipelined"}),
+    "at hand": ("ogbn-mag", AT_HAND, "default", LINK | {"plan.workers": 2, "plan.precision.features": "int8"}),
+    "at hand, no offload": ("reddit", AT_HAND, "no-offload", LINK | {"plan.precision.features": "int4"}),
+    "at hand, frontier": ("ogbn-mag", AT_HAND, "no-offload-frontier", LINK | {"plan.overlap": "overlap"}),
     "local": ("reddit", "lgnnic-local", "default", {"plan.workers": 4, "system.compute_node.sampling.serial_share": 0.1}),
 }  # fmt: skip
 

@@ -1,0 +1,318 @@
+"""Constants of the machine at hand: which kernels they are fitted to, and what they mean.
+
+A group is fitted by itself: some kernels, the phases that predict them (the very phases that predictions use), and the
+constants in those. What a phase does not need of a kernel's point is set to nothing: no workers, no features.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from calibration.fit import Constant
+from calibration.measurements import Record
+from perfmodel.model.compile import compiled
+
+DEVICE: Final = "devices/this-machine"
+TCP: Final = "links/this-machine-tcp"
+SHARED_MEMORY: Final = "links/this-machine-shared-memory"
+
+Values = Mapping[str, float]
+Predict = Callable[[Record, Values], float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Constants that are fitted together.
+
+    Attributes
+    ----------
+    phase : str
+        Step of a prediction whose residual this group's scatter is.
+    kernels : tuple of str
+    constants : mapping of quantity to Constant
+        By the names of the nomenclature.
+    predict : callable
+        From a record and all constants known so far to a time [s].
+    chosen : callable
+        From the kernels' records to those that are fitted to, with what they need of one another.
+    """
+
+    phase: str
+    kernels: tuple[str, ...]
+    constants: Mapping[str, Constant]
+    predict: Predict
+    chosen: Callable[[Sequence[Record]], Sequence[Record]] = lambda records: records
+
+
+def phase(name: str, known: Values, **more: float) -> float:
+    """Evaluate one phase at numbers given by the names of the nomenclature."""
+    found, arguments = compiled()[name], {**known, **more}
+    return float(found.function(*[arguments[argument] for argument in found.arguments]))
+
+
+def _sampling(field: str, start: float, bounds: tuple[float, float], unit: str, meaning: str) -> Constant:
+    return Constant(DEVICE, (f"sampling.{field}",), start, bounds, unit, meaning)
+
+
+_SAMPLING: Final = MappingProxyType(
+    {
+        "time_per_batch": _sampling("time_per_batch", 3e-5, (1e-7, 1e-2), "s", "fixed cost of a mini-batch"),
+        "time_per_call": _sampling("time_per_call", 1e-5, (1e-8, 1e-2), "s", "fixed cost of a hop"),
+        "time_per_choosing_call": _sampling(
+            "time_per_choosing_call", 5e-5, (1e-8, 1e-2), "s", "fixed cost of a hop that chooses"
+        ),
+        "time_per_expanded_node": _sampling(
+            "time_per_expanded_node", 5e-8, (1e-10, 1e-5), "s/node", "looking up one neighbor list"
+        ),
+        "time_per_edge": _sampling("time_per_edge", 8e-9, (1e-10, 1e-6), "s/edge", "taking one edge and renaming it"),
+        "time_per_choice": _sampling("time_per_choice", 3e-8, (1e-10, 1e-6), "s/edge", "choosing one neighbor"),
+        "time_per_node": _sampling("time_per_node", 1e-8, (1e-10, 1e-6), "s/node", "entering one new node"),
+        "time_per_miss": _sampling(
+            "time_per_miss", 5e-9, (1e-11, 1e-6), "s/node", "reaching one entry of the renaming table in memory"
+        ),
+        "gather_bandwidth": _sampling(
+            "gather_bandwidth", 4e10, (1e8, 1e13), "B/s", "copying feature rows within the cache"
+        ),
+        "time_per_row": _sampling("time_per_row", 2e-9, (1e-11, 1e-6), "s/node", "finding one feature row"),
+        "time_per_missed_row": _sampling(
+            "time_per_missed_row", 6e-9, (1e-11, 1e-6), "s/node", "reaching one feature row beyond the cache"
+        ),
+        "time_per_missed_byte": _sampling(
+            "time_per_missed_byte", 6e-11, (1e-13, 1e-8), "s/B", "reading one byte of a row beyond the cache"
+        ),
+        "cache": Constant(
+            DEVICE, ("cache",), 4e6, (2.5e5, 1e9), "B", "cache that random reads find: what one core has"
+        ),
+    }
+)
+
+ALONE: Final = MappingProxyType(
+    {"array_entry": 8.0, "array_nodes": 1e15, "hash_slot": 34.0, "edge_entry": 8.0, "heap_limit": 1e15}
+)
+
+
+def drawn(record: Record, values: Values) -> float:
+    """Return the time of drawing a mini-batch without its features."""
+    counts = record.counts
+    renaming = phase(
+        "renaming", {**ALONE, **values}, sampled_nodes=counts["sampled_nodes"], all_nodes=float(record.point["nodes"])
+    )
+    drawing = phase(
+        "drawing", {**ALONE, **values}, sampled_edges=counts["edges"], chosen_edges=counts["chosen"],
+        time_per_fresh_edge=0.0,
+    )  # fmt: skip
+    return phase(
+        "sampling", values, expanded_nodes=counts["expanded"], relation_hops=counts["relation_hops"],
+        choosing_hops=counts["choosing_hops"], renaming_time=renaming, drawing_time=drawing, gather_time=0.0,
+        gathered_bytes=0.0, workers=0.0, cores=1.0, serial_share=0.0, contention=0.0, memory_bandwidth=1e30,
+        devices=1.0, handover_time=0.0,
+    )  # fmt: skip
+
+
+def gathered(record: Record, values: Values) -> float:
+    """Return the time of gathering rows."""
+    counts = record.counts
+    return phase(
+        "gathering", values, table_rows=counts["rows"], table_row_bytes=counts["gathered"],
+        table_bytes=float(record.point["table"]),
+    )  # fmt: skip
+
+
+def _sampled(record: Record, values: Values) -> float:
+    return (drawn if record.kernel == "neighbor_sampling" else gathered)(record, values)
+
+
+def _precision_group(precision: str, back: bool) -> Group:
+    end = "_back" if back else ""
+    fields = {
+        "element": Constant(
+            DEVICE, (f"quantization.{precision}.time_per_element{end}",), 1e-9, (1e-12, 1e-6), "s",
+            f"{'widening' if back else 'rounding'} one element {'from' if back else 'to'} {precision}",
+        ),
+        "row": Constant(
+            DEVICE, (f"quantization.{precision}.time_per_row{end}",), 1e-8, (1e-12, 1e-5), "s",
+            f"{'applying' if back else 'finding'} the scale of one row and starting on it",
+        ),
+    }  # fmt: skip
+    element, row = ("dequantize_time", "dequantize_row_time") if back else ("quantize_time", "quantize_row_time")
+    name, direction = ("dequantization", "widen") if back else ("quantization", "round")
+
+    def predict(record: Record, values: Values) -> float:
+        work = {"gathered_elements": record.counts["elements"], "gathered_rows": record.counts["rows"]}
+        return phase(name, values, **work, is_quantized=1.0, devices=1.0)
+
+    return Group(
+        name,
+        ("quantization",),
+        {element: fields["element"], row: fields["row"]},
+        predict,
+        lambda records: [r for r in records if (r.point["precision"], r.point["direction"]) == (precision, direction)],
+    )
+
+
+def _link(entry: str, name: str, own: Mapping[str, Constant]) -> Group:
+    def constant(field: str, start: float, bounds: tuple[float, float], unit: str, meaning: str) -> Constant:
+        return Constant(entry, (field,), start, bounds, unit, meaning)
+
+    constants = {
+        "chunk_time": constant("time_per_chunk", 2e-6, (1e-8, 1e-2), "s", "the sender's work on one chunk"),
+        "acknowledgement_time": constant(
+            "time_per_acknowledgement", 2e-6, (1e-8, 1e-2), "s", "until a chunk's acknowledgement is back"
+        ),
+        "packet_time": constant("time_per_packet", 1e-6, (1e-8, 1e-2), "s", "fixed cost of a tensor"),
+        **own,
+    }
+    return Group("transfer", (name,), constants, sent)
+
+
+_COPY: Final = {
+    "copy_bandwidth": Constant(DEVICE, ("copy_bandwidth",), 3e10, (1e8, 1e13), "B/s", "copying a chunk on one core")
+}
+_TCP: Final = {
+    "conversion_time": Constant(
+        TCP,
+        ("conversion.features", "conversion.edge_index", "conversion.labels"),
+        5e-11,
+        (1e-13, 1e-7),
+        "s/B",
+        "taking one byte through the sender's half of TCP",
+    ),
+    "link_bandwidth": Constant(
+        TCP, ("bandwidth",), 2e10, (1e7, 1e13), "B/s", "bytes through the receiver's half of TCP"
+    ),
+}
+
+
+def sent(record: Record, values: Values) -> float:
+    """Return the time of sending one tensor."""
+    size = record.counts["sent_bytes"]
+    copies = dict.fromkeys(("sender_copy_bandwidth", "receiver_copy_bandwidth"), values["copy_bandwidth"])
+    known = {**values, **copies, "tensor_bytes": size}
+    known = {"conversion_time": 0.0, "link_bandwidth": 1e30, "fault_time": 0.0, "receiver_heap_limit": 1e15, **known}
+    aggregation = phase("aggregation_preallocated", known)
+    return phase(
+        "transfer", known, chunk=float(record.point["chunk"]), window=float(record.point["window"]), devices=1.0,
+        link_latency=0.0, header_bytes=32.0, aggregation_time=aggregation,
+    )  # fmt: skip
+
+
+def trained(record: Record, values: Values) -> float:
+    """Return the time of one training step."""
+    return phase("training_on_core", values, **record.counts, compute_efficiency=1.0)
+
+
+_TRAINING: Final = MappingProxyType(
+    {
+        "peak_flops": Constant(DEVICE, ("peak_flops",), 1e11, (1e8, 1e14), "flop/s", "dense products on one core"),
+        "time_per_passed_element": Constant(
+            DEVICE,
+            ("training.time_per_passed_element",),
+            4e-10,
+            (1e-13, 1e-7),
+            "s",
+            "one message element along an edge",
+        ),
+        "time_per_read_element": Constant(
+            DEVICE, ("training.time_per_read_element",), 5e-10, (1e-13, 1e-7), "s", "one element that a layer takes in"
+        ),
+        "time_per_written_element": Constant(
+            DEVICE,
+            ("training.time_per_written_element",),
+            2e-9,
+            (1e-13, 1e-7),
+            "s",
+            "one element that a layer gives out",
+        ),
+        "time_per_step": Constant(DEVICE, ("training.time_per_step",), 5e-5, (1e-7, 1e-1), "s", "fixed cost of a step"),
+    }
+)
+
+
+def indexed(record: Record, values: Values) -> float:
+    """Return the time of making neighbor lists."""
+    return phase("indexing", values, batch_edges=record.counts["edges"])
+
+
+_INDEXING: Final = {
+    "time_per_indexed_edge": Constant(
+        DEVICE, ("sampling.time_per_indexed_edge",), 2e-9, (1e-12, 1e-6), "s", "entering one edge into neighbor lists"
+    )
+}
+
+
+def _chosen_workers(records: Sequence[Record]) -> Sequence[Record]:
+    """Return the records with workers, each with what one process takes for a mini-batch alone."""
+    alone = {_without_workers(r): r.time for r in records if r.point["workers"] == 0}
+    return [
+        dataclasses.replace(
+            r, time=r.time / r.counts["batches"], counts={**r.counts, "alone": alone[_without_workers(r)]}
+        )
+        for r in records
+        if r.point["workers"] != 0 and _without_workers(r) in alone
+    ]
+
+
+def _without_workers(record: Record) -> tuple[object, ...]:
+    return tuple(value for name, value in sorted(record.point.items()) if name != "workers")
+
+
+def beside(record: Record, values: Values) -> float:
+    """Return the time of a mini-batch drawn by several workers at once."""
+    nothing = dict.fromkeys(
+        ("time_per_call", "time_per_choosing_call", "time_per_expanded_node", "relation_hops", "choosing_hops",
+         "expanded_nodes", "drawing_time", "renaming_time", "gather_time", "gathered_bytes", "contention"),
+        0.0,
+    )  # fmt: skip
+    return phase(
+        "sampling", {**values, **nothing, "time_per_batch": record.counts["alone"]}, memory_bandwidth=1e30, devices=1.0,
+        workers=float(record.point["workers"]),
+    )  # fmt: skip
+
+
+_WORKERS: Final = {
+    "serial_share": _sampling("serial_share", 0.05, (1e-4, 1.0), "", "share of sampling that workers wait for"),
+    "handover_time": _sampling("time_per_handover", 1e-4, (1e-7, 1e-1), "s", "passing a mini-batch from a worker on"),
+}
+
+
+def _regrowth(entry: str) -> Group:
+    return Group(
+        "aggregation",
+        ("aggregation",),
+        {
+            "heap_bandwidth": Constant(
+                entry, ("regrowth.heap_bandwidth", "regrowth.fresh_bandwidth"), 3e10, (1e7, 1e13), "B/s",
+                "copying what is held to a buffer one chunk larger",
+            )
+        },
+        regrown,
+        lambda records: [record for record in records if record.point["aggregation"] == "regrown"],
+    )  # fmt: skip
+
+
+def regrown(record: Record, values: Values) -> float:
+    """Return the time of putting a tensor together in a buffer that is regrown."""
+    return phase(
+        "aggregation_regrown", values, tensor_bytes=record.counts["copied_once"], chunk=float(record.point["chunk"]),
+        receiver_copy_bandwidth=values["copy_bandwidth"], receiver_heap_limit=1e15, fresh_bandwidth=1e15,
+    )  # fmt: skip
+
+
+GROUPS: Final = (
+    Group("sampling", ("neighbor_sampling", "feature_gather"), _SAMPLING, _sampled),
+    *(
+        _precision_group(precision, back)
+        for precision in ("fp16", "bf16", "fp8", "int8", "int4")
+        for back in (False, True)
+    ),
+    _link(SHARED_MEMORY, "chunk_ack_shared_memory", _COPY),
+    _link(TCP, "chunk_ack_tcp", _TCP),
+    Group("training", ("gnn_layers",), _TRAINING, trained),
+    Group("indexing", ("edge_indexing",), _INDEXING, indexed),
+    Group("workers", ("sampling_workers",), _WORKERS, beside, _chosen_workers),
+    _regrowth(SHARED_MEMORY),
+    _regrowth(TCP),
+)
