@@ -116,8 +116,8 @@ def evaluate(law: Law, points: Points, error: Array) -> Candidate:
     random = [_missed(law, points, error, left) for left in random_folds(points)]
     largest = [_missed(law, points, error, left) for left in largest_folds(points)]
     rows = [error[left] for left in random_folds(points)], [error[left] for left in largest_folds(points)]
-    errors = [_mean_error(parts, own) for parts, own in zip((random, largest), rows, strict=True)]
-    return Candidate(law, np.concatenate(random), tuple(largest), *errors)
+    within, beyond = (_mean_error(parts, own) for parts, own in zip((random, largest), rows, strict=True))
+    return Candidate(law, np.concatenate(random), tuple(largest), within, beyond)
 
 
 def _mean_error(missed: Sequence[Array], error: Sequence[Array]) -> float | None:

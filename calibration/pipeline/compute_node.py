@@ -46,7 +46,9 @@ class ComputeNode:
             raise PipelineError(f"expected features, edge index and labels, got tensors {sorted(tensors)}")
         found: dict[str, Any] = {"digest": digests(tensors)} if verify else {}
         features = self._decoded(tensors[FEATURES], clock)
-        source, target = tensors[EDGE_INDEX].view(np.int64).reshape(2, -1)
+        edges = tensors[EDGE_INDEX].view(np.int64)
+        source: Ids = edges[: edges.size // 2]
+        target: Ids = edges[edges.size // 2 :]
         labels = tensors[LABELS].view(np.int64)
         if self.asked.placement == "compute-node":
             features, source, target = self._sampled(step, features, source, target, clock)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from calibration.from_measurements import Calibration
 
 _MOST_RESIDUALS: Final = 40  # points in the view of residuals
+#: What a written fit keeps of the document.
+_KEPT: Final = (
+    "schema", "perfmodel", "law", "formula", "meaning", "interval_level", "cross_validation_error", "extrapolation_error",
+    "rows", "points", "scatter", "noise", "inputs", "columns", "parameters", "versions",
+)  # fmt: skip
 _HALF_WIDTH: Final = 20  # letters on either side of its axis
 
 
@@ -91,6 +96,8 @@ def _check_out(out: str, source: str) -> None:
             raise SpecError(f"--out {out}", "must be a file", "a directory", str(path / "fit.toml"))
         if not path.parent.is_dir():
             raise SpecError(f"--out {out}", "must lie in a directory that exists", f"{path.parent}", path.name)
+        if path.is_fifo():  # it would wait for a reader
+            raise SpecError(f"--out {out}", "must be a file", "a pipe", "fit.toml")
         if path.exists() and pathlib.Path(source).exists() and path.samefile(source):
             raise SpecError("--out", "must not be the measurements themselves", repr(out), "fit.toml")
     except OSError as error:
@@ -101,10 +108,8 @@ def _write_toml(out: str, found: Calibration) -> None:
     import tomli_w
 
     document = found.to_dict(chosen=False)
-    kept = ("schema", "perfmodel", "law", "formula", "meaning", "interval_level", "cross_validation_error", "extrapolation_error", "rows", "points",
-            "scatter", "noise", "inputs", "columns", "parameters", "versions")  # fmt: skip
     document["versions"] = _versions()
-    table = {key: document[key] for key in kept if document[key] is not None}
+    table = {key: document[key] for key in _KEPT if document[key] is not None}
     try:
         pathlib.Path(out).write_text(tomli_w.dumps(table), encoding="utf-8")
     except OSError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from perfmodel.spec._base import NamedSpec
+from pydantic import model_validator
+
+from perfmodel.spec._base import NamedSpec, pydantic_error
 from perfmodel.spec.hardware import Device, Link
 
 
@@ -29,3 +31,13 @@ class System(NamedSpec):
     link: Link | None = None
     gpu_link: Link | None = None
     profile: str | None = None
+
+    @model_validator(mode="after")
+    def _gpu_is_reached(self) -> System:
+        if self.gpu_link is None and self.gpu.kind != "cpu":
+            raise pydantic_error(
+                f"needs a gpu_link: only a gpu of kind cpu trains without a copy, {self.gpu.name} is of kind {self.gpu.kind}",
+                "none",
+                "pcie-gen4-x16-pinned",
+            )
+        return self

@@ -285,7 +285,22 @@ def test_files_that_are_none(command: Any, file: Any, tmp_path: pathlib.Path) ->
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 def test_a_pipe_is_refused_and_not_waited_for(command: Any, tmp_path: pathlib.Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "good.csv").write_text("\n".join([HEADER, *GOOD]), encoding="utf-8")
+    out = ("--out", str(tmp_path / "pipe.csv"))
+    assert "must be a file, got a pipe" in command("calibrate", "--from", str(tmp_path / "good.csv"), *out).sentence
     assert "a pipe or device" in command("calibrate", "--from", str(tmp_path / "pipe.csv")).sentence
+
+
+def test_a_large_file_is_fitted_whole_and_a_huge_one_refused(command: Any, file: Any) -> None:
+    found = command("calibrate", "--from", file(line_through(repeats=120)), "--law", "affine", "--json").document
+    assert found["rows"] == 3000
+    low, high = found["parameters"]["per_unit"]["interval"]
+    assert high < 1.01 * low
+    assert found["parameters"]["per_unit"]["value"] == pytest.approx(1e-9, rel=3e-3)
+    assert (
+        "20001 rows; nearest valid choice: 20000 rows"
+        in command("calibrate", "--from", file(["1,2"] * 20_001), "--law", "affine").sentence
+    )
 
 
 def test_out_is_checked_before_anything_is_fitted(command: Any, file: Any, tmp_path: pathlib.Path) -> None:
