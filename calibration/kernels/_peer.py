@@ -15,6 +15,7 @@ import numpy as np
 
 from calibration.cores import other_core
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline import tcp
 from calibration.pipeline.chunks import PipelineError, Receiving, Sending, aggregation, receive, send
 from calibration.pipeline.process import one_thread, polling, settle
@@ -23,6 +24,7 @@ from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
+_PAUSE = 1.5e-3  # seconds that the peer has for displacing its caches; shorter than it polls
 _PATIENCE = 20.0  # seconds that a peer may take to start
 
 
@@ -81,6 +83,7 @@ class ChunkKernel(Kernel):
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
         """Open a channel to the peer; a block sends one tensor."""
+        displace = Displace()
         data = np.random.default_rng(0).integers(0, 255, int(point["bytes"]), dtype=np.uint8)
         chunk, window = int(point["chunk"]), int(point["window"])
         self._peer = self._peer or Peer()
@@ -88,6 +91,10 @@ class ChunkKernel(Kernel):
             with self._channel(point, self._peer) as channel:
 
                 def block() -> Sample:
+                    ready = time.perf_counter() + _PAUSE
+                    displace(data)
+                    while time.perf_counter() < ready:
+                        pass
                     began = time.perf_counter()
                     count = send(channel, 0, data, chunk, window)
                     return {"time": time.perf_counter() - began, "chunks": float(count), "sent_bytes": float(data.size)}
@@ -141,5 +148,6 @@ def _serve(core: int | None, patience: float, parent: int, signals: Signals, pip
 
 def _receive(channel: Receiving, policy: str) -> None:
     aggregate = aggregation(policy)
+    displace = Displace()
     while receive(channel, aggregate)[0] != _LAST:
-        pass
+        displace()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.chunks import Bytes, Header, aggregation
 
 _KIB, _MIB = 1 << 10, 1 << 20
@@ -38,8 +39,10 @@ class Aggregation(Kernel):
         chunk, size = int(point["chunk"]), int(point["bytes"])
         slot = np.ones(chunk, np.uint8)
         aggregate = aggregation(str(point["aggregation"]))
+        displace = Displace()
 
         def block() -> Sample:
+            displace(slot)
             held: Bytes | None = None
             began = time.perf_counter()
             for offset in range(0, size, chunk):

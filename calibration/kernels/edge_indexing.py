@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.compute_node import neighbor_lists
 from perfmodel.graph.sampler import NeighborSampler
 
@@ -32,8 +33,10 @@ class EdgeIndexing(Kernel):
         nodes = edges // int(point["per_node"])
         rng = np.random.default_rng(0)
         source, target = rng.integers(0, nodes, edges), np.sort(rng.integers(0, nodes, edges))
+        displace = Displace()
 
         def block() -> Sample:
+            displace(source, target)
             began = time.perf_counter()
             NeighborSampler(neighbor_lists(source, target, nodes))
             return {"time": time.perf_counter() - began, "edges": float(edges)}

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.batches import gather
 
 _WIDTHS, _WIDTHS_QUICK = (8, 32, 100, 300), (16, 128)
@@ -41,10 +42,12 @@ class FeatureGather(Kernel):
         table = np.ones((held, width), np.float32)
         out = np.zeros((count, width), np.float32)
         rng = np.random.default_rng(0)
+        displace = Displace()
 
         def block() -> Sample:
             nodes = rng.permutation(held)[:count] if held < 4 * count else np.unique(rng.integers(0, held, count))
             rng.shuffle(nodes)
+            displace(nodes)
             began = time.perf_counter()
             gather(table, nodes, out)
             taken = time.perf_counter() - began

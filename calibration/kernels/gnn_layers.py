@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 from calibration.pipeline.training import Trainer
 from perfmodel.graph.sampler import Drawn, sample
@@ -46,9 +47,11 @@ class GnnLayers(Kernel):
         features = rng.random((drawn.nodes.size, inputs), dtype=np.float32)
         labels = rng.integers(0, classes, int(point["batch"]))
         trainer = Trainer(widths)
+        displace = Displace()
         counted = counts(drawn.nodes.size, drawn.source.size, widths)
 
         def block() -> Sample:
+            displace(features)
             began = time.perf_counter()
             trainer.step(drawn.source, drawn.target, features, labels)
             return {"time": time.perf_counter() - began, **counted}

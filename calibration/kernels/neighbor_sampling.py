@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 from perfmodel.graph.sampler import Csc, Drawn, NeighborSampler
 
@@ -44,9 +45,11 @@ class NeighborSampling(Kernel):
         sampler = NeighborSampler(csc)
         fanout = tuple(int(part) for part in str(point["fanout"]).split(","))
         rng = np.random.default_rng(0)
+        displace = Displace()
 
         def block() -> Sample:
             seeds = rng.choice(csc.nodes, int(point["batch"]), replace=False)
+            displace(seeds)
             began = time.perf_counter()
             drawn = sampler.sample(seeds, fanout, rng=rng)
             taken = time.perf_counter() - began

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.precision import Codec
 
 _PRECISIONS = ("fp16", "bf16", "fp8", "int8", "int4")
@@ -40,8 +41,10 @@ class Quantization(Kernel):
         codec = Codec(width, str(point["precision"]))
         features = np.random.default_rng(0).random((rows, width), dtype=np.float32)
         sent, wide = codec.encode(features), np.zeros_like(features)
+        displace = Displace()
 
         def block() -> Sample:
+            displace(features if point["direction"] == "round" else sent)
             began = time.perf_counter()
             if point["direction"] == "round":
                 codec.encode(features, sent)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.pipeline.batches import Alone, Loader, Workers
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 
@@ -51,10 +52,12 @@ class SamplingWorkers(Kernel):
             source = Workers(loader, csc.nodes, batch, width, count, min(most, csc.nodes), most)
         else:
             source = Alone(loader, csc.nodes, batch)
+        displace = Displace()
         steps = itertools.count(step=max(count, 1))
 
         def block() -> Sample:
             step = next(steps)
+            displace()
             drawn, took = zip(*(source.next(step + number) for number in range(max(count, 1))), strict=True)
             return {"time": sum(took), "batches": float(len(drawn))}
 

@@ -60,6 +60,12 @@ def settings(case: Case) -> Mapping[str, tuple[str, Callable[[Any], None]]]:
 
 def model(points: Points, setting: tuple[str, Callable[[Any], None]]) -> Any:
     """Return the function that Extra-P finds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of libraries that it uses, and that points below 1 leave logarithms out
+        return _model(points, setting)
+
+
+def _model(points: Points, setting: tuple[str, Callable[[Any], None]]) -> Any:
     entity = {
         name: getattr(importlib.import_module(f"extrap.entities.{name.lower()}"), name)
         for name in ("Experiment", "Parameter", "Coordinate", "Measurement", "Callpath", "Metric")
@@ -77,9 +83,7 @@ def model(points: Points, setting: tuple[str, Callable[[Any], None]]) -> Any:
     modeler, change = setting
     generator = generator_class(experiment, modeler)
     change(generator.modeler)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that points below 1 leave logarithms out
-        generator.model_all()
+    generator.model_all()
     return generator.models[(path, metric)].hypothesis.function
 
 
