@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from calibration.environment import Environment
+from perfmodel.environment import Environment
 from calibration.kernels._base import Point, Sample
 from perfmodel.errors import SpecError
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import perfmodel
+from perfmodel.environment import this_machine
 from perfmodel.errors import SpecError
 from perfmodel.model.bound import Bound, Outcome, bind
 from perfmodel.model.compile import model_hash
@@ -284,7 +285,11 @@ def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: 
         memory=_memory(prepared.bound, outcome),
         energy_j=_energy(scenario, prepared.bound, phase_times, point),
         violations=_violations(outcome),
-        warnings=(*_coverage_warning(prepared.uncovered, phases), *_domain_warnings(prepared.bound)),
+        warnings=(
+            *_coverage_warning(prepared.uncovered, phases),
+            *_domain_warnings(prepared.bound),
+            *_machine_warnings(scenario),
+        ),
         plan=prepared.plan,
         workload=scenario.workload.name,
         system=scenario.system.name,
@@ -340,6 +345,19 @@ def _coverage_warning(uncovered: Sequence[str], phases: Sequence[PhaseTime]) -> 
     if not named:
         return ()
     return (f"no fit covers {', '.join(named)} on these devices: their spread is taken from the kind of source",)
+
+
+def _machine_warnings(scenario: Scenario) -> list[str]:
+    """Return a sentence for each profile in use that was measured on another machine, or by another version."""
+    found = []
+    for name in sorted({parameter.profile for parameter in scenario.uncertain}):
+        made_by = scenario.profiles[name].made_by
+        if "machine" in made_by and made_by["machine"] != this_machine():
+            found.append(f"profile {name} was measured on another machine: calibrate this one with perfmodel calibrate")
+        elif "machine" in made_by and made_by.get("perfmodel") != perfmodel.__version__:
+            version = made_by.get("perfmodel", "an unknown version")
+            found.append(f"profile {name} was made by perfmodel {version}, this is {perfmodel.__version__}: calibrate anew")
+    return found
 
 
 def _domain_warnings(bound: Bound) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.environment import fingerprint
+from perfmodel.environment import fingerprint
 
 _AT_LEAST = 1 << 21  # bytes of a core's own cache where the system does not tell
 _TIMES = 3  # caches keep some lines longer than others: one pass of their size leaves part of them

@@ -6,6 +6,7 @@ Everything is read where it can be and None where it can't: without /sys and /pr
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -101,6 +102,12 @@ def fingerprint(root: pathlib.Path = pathlib.Path("/")) -> Environment:
         kernel_release=platform.release() or None,
         versions=versions(),
     )
+
+
+@functools.cache
+def this_machine() -> str:
+    """Return the fingerprint of the machine that this process runs on, looked up once."""
+    return fingerprint().fingerprint_hash
 
 
 def versions() -> dict[str, str]:

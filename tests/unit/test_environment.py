@@ -10,7 +10,7 @@ import platform
 import pytest
 
 import perfmodel
-from calibration.environment import Environment, fingerprint, versions
+from perfmodel.environment import Environment, fingerprint, versions
 
 
 def test_this_machine() -> None:
