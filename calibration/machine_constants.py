@@ -18,6 +18,7 @@ from perfmodel.model.compile import compiled
 DEVICE: Final = "devices/this-machine"
 TCP: Final = "links/this-machine-tcp"
 SHARED_MEMORY: Final = "links/this-machine-shared-memory"
+PYG: Final = "systems/this-machine-pyg"
 
 Values = Mapping[str, float]
 Predict = Callable[[Record, Values], float]
@@ -123,6 +124,24 @@ def gathered(record: Record, values: Values) -> float:
 
 def _sampled(record: Record, values: Values) -> float:
     return (drawn if record.kernel == "neighbor_sampling" else gathered)(record, values)
+
+
+_WITH_PYG: Final = MappingProxyType(
+    {
+        name: dataclasses.replace(
+            constant,
+            entry=PYG,
+            fields=tuple(f"{node}.{constant.fields[0]}" for node in ("memory_node", "compute_node")),
+        )
+        for name, constant in _SAMPLING.items()
+        if name.startswith("time_per_") and "row" not in name and "byte" not in name
+    }
+)
+
+
+def drawn_by_pyg(record: Record, values: Values) -> float:
+    """Return the time of drawing a mini-batch with PyG, which renames by a hash map of the mini-batch."""
+    return drawn(record, {**values, "array_nodes": 0.0})
 
 
 def _precision_group(precision: str, back: bool) -> Group:
@@ -313,6 +332,7 @@ GROUPS: Final = (
     Group("training", ("gnn_layers",), _TRAINING, trained),
     Group("indexing", ("edge_indexing",), _INDEXING, indexed),
     Group("workers", ("sampling_workers",), _WORKERS, beside, _chosen_workers),
+    Group("sampling with PyG", ("neighbor_sampling_pyg",), _WITH_PYG, drawn_by_pyg),
     _regrowth(SHARED_MEMORY),
     _regrowth(TCP),
 )

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from perfmodel.environment import Environment
 from calibration.kernels._base import Point, Sample
+from perfmodel.environment import Environment
 from perfmodel.errors import SpecError
 
 SCHEMA = "perfmodel-journal/1"

@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from calibration.cores import one_core
-from perfmodel.environment import fingerprint
 from calibration.journal import Journal, Tell, header
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.measurements import Line, Measurements, as_columns, point_key, read_journal, spent
 from perfmodel.cli.output import warn
+from perfmodel.environment import fingerprint
 from perfmodel.errors import PerfmodelError, SpecError
 
 __all__ = ["Measurements", "measure", "read_journal"]

@@ -1,4 +1,4 @@
-"""What all tests share: a cache of the session's own, and processes that run the same perfmodel as the tests."""
+"""What all tests share: a cache and profiles of the session's own, and processes that run the same perfmodel as the tests."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import perfmodel
 # the same examples in every run: a failure that comes and goes tells nobody anything
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+# before tests are collected, which lists the catalog: a machine that was measured once, in place of this one
+os.environ["PERFMODEL_PROFILES"] = str(pathlib.Path(__file__).parent / "data" / "profiles")
 
 
 @pytest.fixture(scope="session", autouse=True)

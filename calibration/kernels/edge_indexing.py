@@ -10,8 +10,8 @@ import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.kernels._cold import Displace
+from calibration.pipeline.batches import drawing
 from calibration.pipeline.compute_node import neighbor_lists
-from perfmodel.graph.sampler import NeighborSampler
 
 
 class EdgeIndexing(Kernel):
@@ -38,7 +38,7 @@ class EdgeIndexing(Kernel):
         def block() -> Sample:
             displace(source, target)
             began = time.perf_counter()
-            NeighborSampler(neighbor_lists(source, target, nodes))
+            drawing(neighbor_lists(source, target, nodes), (1,))
             return {"time": time.perf_counter() - began, "edges": float(edges)}
 
         yield block

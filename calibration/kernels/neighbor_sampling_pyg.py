@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Displace
 from calibration.kernels._packages import load, missing, one_torch_thread
 from calibration.kernels._power_law import power_law_graph
 from calibration.kernels._sampling_points import fanout_of, sampling_points
@@ -41,22 +43,52 @@ class NeighborSamplingPyg(Kernel):
     def prepared(self, point: Point) -> Iterator[Block]:
         """Build the graph at its first point; the block draws one mini-batch of new seeds."""
         nodes, batch = int(point["nodes"]), int(point["batch"])
+        degree = power_law_graph(nodes, int(point["degree"])).in_degree
         random = np.random.default_rng()
+        displace = Displace()
         with one_torch_thread() as torch:
             loader = _loader(torch, point)
 
             def block() -> Sample:
                 seeds = torch.from_numpy(random.choice(nodes, batch, replace=False))
+                displace()
                 began = time.perf_counter()
                 drawn = loader.collate_fn(seeds)
                 taken = time.perf_counter() - began
-                return {"time": taken, "edges": float(drawn.row.numel()), "nodes": float(drawn.node.numel())}
+                counted = counts(drawn.node.numpy(), drawn.col.numpy(), degree, fanout_of(point))
+                return {"time": taken, **counted}
 
             yield block
 
     def release(self) -> None:
         """Forget the graphs."""
         power_law_graph.cache_clear()
+
+
+def counts(
+    nodes: NDArray[np.int64], target: NDArray[np.int64], degree: NDArray[np.int64], fanout: Sequence[int]
+) -> dict[str, float]:
+    """Return what a mini-batch took by the model's names; where fewer edges than neighbors were drawn, they were chosen.
+
+    Parameters
+    ----------
+    nodes : array of shape (nodes,)
+        Global ids.
+    target : array of shape (edges,)
+        Local ids.
+    degree : array of shape (all nodes,)
+        Neighbors of every node of the graph.
+    fanout : sequence of int
+    """
+    drawn = np.bincount(target, minlength=nodes.size)
+    return {
+        "choosing_hops": float(sum(neighbors > 0 for neighbors in fanout)),
+        "relation_hops": float(len(fanout)),
+        "expanded": float((drawn > 0).sum()),
+        "edges": float(target.size),
+        "chosen": float(drawn[drawn < degree[nodes]].sum()),
+        "sampled_nodes": float(nodes.size),
+    }
 
 
 def _loader(torch: Any, point: Point) -> Any:

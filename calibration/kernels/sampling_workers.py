@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.kernels._cold import Displace
-from calibration.pipeline.batches import Alone, Loader, Workers
+from calibration.pipeline.batches import Alone, Loader, Workers, drawing
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 
 _GRAPH = SyntheticGraph(60_000, 15.0, 1.0, seed=7)
@@ -45,7 +45,7 @@ class SamplingWorkers(Kernel):
         rng = np.random.default_rng(0)
         width, batch, count = (int(point[name]) for name in ("dimension", "batch", "workers"))
         features = rng.random((csc.nodes, width), dtype=np.float32)
-        loader = Loader(csc, features, rng.integers(0, 8, csc.nodes), _FANOUT)
+        loader = Loader(drawing(csc, _FANOUT), features, rng.integers(0, 8, csc.nodes))
         most = batch * (1 + _FANOUT[0] + _FANOUT[0] * _FANOUT[1])
         source: Alone | Workers
         if count:

@@ -31,20 +31,46 @@ class Batch(NamedTuple):
     labels: Ids
 
 
+class Drawing(Protocol):
+    """Draws the nodes and edges of a mini-batch: global ids of its nodes, local ids of its edges' ends."""
+
+    def __call__(self, seeds: Ids, seed: int) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Return nodes, sources and targets; targets ascend."""
+
+
+def drawing(csc: Csc, fanout: Sequence[int], loader: str = "plain") -> Drawing:
+    """Return the sampler of a loader: ``plain`` or ``pyg``."""
+    if loader == "pyg":
+        from calibration.pipeline.pyg import PygDrawing
+
+        return PygDrawing(csc, fanout)
+    return PlainDrawing(csc, fanout)
+
+
+class PlainDrawing:
+    """perfmodel's own sampler, with its renaming table kept."""
+
+    def __init__(self, csc: Csc, fanout: Sequence[int]) -> None:
+        self._sampler, self._fanout = NeighborSampler(csc), tuple(fanout)
+
+    def __call__(self, seeds: Ids, seed: int) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Draw one mini-batch."""
+        drawn = self._sampler.sample(seeds, self._fanout, rng=np.random.default_rng(seed))
+        return drawn.nodes, drawn.source, drawn.target
+
+
 class Loader:
     """Draws mini-batches of one graph and gathers their rows, in buffers that are kept.
 
     Parameters
     ----------
-    csc : Csc
+    draw : Drawing
     features : array of shape (nodes, dimension)
     labels : array of shape (nodes,)
-    fanout : sequence of int
     """
 
-    def __init__(self, csc: Csc, features: Features, labels: Ids, fanout: Sequence[int]) -> None:
-        self._sampler = NeighborSampler(csc)
-        self._features, self._labels, self._fanout = features, labels, tuple(fanout)
+    def __init__(self, draw: Drawing, features: Features, labels: Ids) -> None:
+        self._draw, self._features, self._labels = draw, features, labels
         self._rows = np.zeros((0, features.shape[1]), np.float32)
         self._edges = np.zeros(0, np.int64)
 
@@ -59,15 +85,15 @@ class Loader:
 
     def load(self, seeds: Ids, seed: int) -> Batch:
         """Draw one mini-batch; its arrays stay valid until the next one is drawn."""
-        drawn = self._sampler.sample(seeds, self._fanout, rng=np.random.default_rng(seed))
-        count, edges = drawn.nodes.size, drawn.source.size
+        nodes, source, target = self._draw(seeds, seed)
+        count, edges = nodes.size, source.size
         if self._rows.shape[0] < count:
             self._rows = np.zeros((count * 5 // 4, self._features.shape[1]), np.float32)
         if self._edges.size < 2 * edges:
             self._edges = np.zeros(2 * edges * 5 // 4, np.int64)
-        rows = gather(self._features, drawn.nodes, self._rows)
+        rows = gather(self._features, nodes, self._rows)
         index = self._edges[: 2 * edges].reshape(2, edges)
-        index[0], index[1] = drawn.source, drawn.target
+        index[0], index[1] = source, target
         return Batch(rows, index, self._labels[seeds])
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.pipeline.batches import gather
+from calibration.pipeline.batches import drawing, gather
 from calibration.pipeline.chunks import PipelineError, Receiving, aggregation, receive
 from calibration.pipeline.clock import Clock
 from calibration.pipeline.configuration import Configuration
 from calibration.pipeline.memory_node import EDGE_INDEX, FEATURES, LABELS, digests
 from calibration.pipeline.precision import Codec, encoded_bytes
 from calibration.pipeline.training import Trainer
-from perfmodel.graph.sampler import Csc, NeighborSampler
+from perfmodel.graph.sampler import Csc
 
 Bytes = NDArray[np.uint8]
 Features = NDArray[np.float32]
@@ -70,14 +70,14 @@ class ComputeNode:
     ) -> tuple[Features, Ids, Ids]:
         """Draw the mini-batch out of the neighborhood that arrived; its first nodes are the seeds."""
         with clock.phase("indexing"):
-            sampler = NeighborSampler(neighbor_lists(source, target, features.shape[0]))
-        rng = np.random.default_rng(step)
+            lists = neighbor_lists(source, target, features.shape[0])
+            draw = drawing(lists, self.asked.fanout, self.asked.loader)
         with clock.phase("sampling"):
-            drawn = sampler.sample(np.arange(self.asked.batch), self.asked.fanout, rng=rng)
-            if self._rows.shape[0] < drawn.nodes.size:
-                self._rows = np.zeros((drawn.nodes.size * 5 // 4, self.asked.dimension), np.float32)
-            rows = gather(features, drawn.nodes, self._rows)
-        return rows, drawn.source, drawn.target
+            nodes, source, target = draw(np.arange(self.asked.batch), step)
+            if self._rows.shape[0] < nodes.size:
+                self._rows = np.zeros((nodes.size * 5 // 4, self.asked.dimension), np.float32)
+            rows = gather(features, nodes, self._rows)
+        return rows, source, target
 
 
 def neighbor_lists(source: Ids, target: Ids, nodes: int) -> Csc:

@@ -18,7 +18,7 @@ from perfmodel.graph.sampler import Csc
 from perfmodel.graph.to_spec import workload_table
 from perfmodel.spec.scenario import Scenario, load_scenario
 
-SYSTEM = "this-machine"
+SYSTEMS: Mapping[str, str] = {"plain": "this-machine", "pyg": "this-machine-pyg"}
 MECHANISMS: Mapping[str, str] = {"tcp": "this-machine-tcp", "shared-memory": "this-machine-shared-memory"}
 
 
@@ -90,6 +90,8 @@ class Configuration:
         Processes that sample; 0 leaves it to the memory node itself.
     aggregation : str
         ``preallocated`` or ``regrown``.
+    loader : str
+        Whose sampler: ``plain`` (perfmodel's own, in numpy) or ``pyg`` (PyG's NeighborLoader).
     """
 
     graph: SyntheticGraph
@@ -105,6 +107,7 @@ class Configuration:
     placement: Literal["memory-node", "compute-node"] = "memory-node"
     workers: int = 0
     aggregation: Literal["preallocated", "regrown"] = "preallocated"
+    loader: Literal["plain", "pyg"] = "plain"
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -138,7 +141,7 @@ class Configuration:
         }
         if self.aggregation != "preallocated":
             changes["system.link.aggregation"] = self.aggregation
-        return load_scenario(workload_of(self.graph), SYSTEM, "default", profile, changes)
+        return load_scenario(workload_of(self.graph), SYSTEMS[self.loader], "default", profile, changes)
 
 
 @functools.lru_cache(maxsize=32)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.pipeline.batches import Alone, Batch, Loader, Workers
+from calibration.pipeline.batches import Alone, Batch, Loader, Workers, drawing
 from calibration.pipeline.chunks import Sending, send
 from calibration.pipeline.clock import Clock
 from calibration.pipeline.configuration import Configuration
@@ -35,7 +35,7 @@ class MemoryNode:
         rng = np.random.default_rng(asked.graph.seed)
         features = rng.random((csc.nodes, asked.dimension), dtype=np.float32)
         labels = rng.integers(0, asked.classes, csc.nodes)
-        loader = Loader(csc, features, labels, asked.sent_fanout)
+        loader = Loader(drawing(csc, asked.sent_fanout, asked.loader), features, labels)
         self._source: Alone | Workers
         if asked.workers:
             most_nodes, most_edges = _most(asked, csc)
