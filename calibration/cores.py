@@ -36,6 +36,12 @@ def _release(core: int, allowed: set[int]) -> None:
                 os.sched_setaffinity(int(task.name), allowed)
 
 
+def memory_cores() -> list[int]:
+    """Return the cores that a memory node would have: this process's own and all others but one."""
+    own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return own + _others[:-1]
+
+
 def other_core() -> int | None:
     """Return a core that the measuring leaves free, None where there is none or nothing is pinned."""
     return _others[-1] if _others else None

@@ -58,7 +58,7 @@ class FittedGroup:
 
 def fitted_groups(measured: Measurements) -> list[FittedGroup]:
     """Fit every group whose kernels were measured; constants of earlier groups are known to later ones."""
-    values: dict[str, float] = {"cores": float(measured.environment.cores or 1)}
+    values: dict[str, float] = {"cores": _memory_cores(measured)}
     found = []
     for group in GROUPS:
         records = [record for record in measured.samples if record.kernel in group.kernels]
@@ -69,6 +69,11 @@ def fitted_groups(measured: Measurements) -> list[FittedGroup]:
             values.update(zip(group.constants, (float(value) for value in fitted.found.values), strict=True))
             found.append(fitted)
     return found
+
+
+def _memory_cores(measured: Measurements) -> float:
+    """Return the cores that the memory node shares with its workers: all but one."""
+    return float(max((measured.environment.cores or 1) - 1, 1))
 
 
 def _fitted(group: Group, records: Sequence[Record], known: Mapping[str, float]) -> FittedGroup:
@@ -104,6 +109,7 @@ def profile_table(measured: Measurements, groups: Sequence[FittedGroup]) -> dict
     return {
         "name": THIS_MACHINE,
         "title": f"Measured on {environment.cpu_model or 'an unnamed processor'}, {environment.cores} cores",
+        "sources": {"*": "calibrated: micro-runs on the machine at hand"},
         "parameters": parameters + facts,
         "covariance": [[_rounded(value) for value in row] for row in covariance],
         "residual": residuals(groups, measured.noise_floor),
@@ -153,15 +159,17 @@ def _facts(measured: Measurements) -> list[dict[str, Any]]:
     copies = [
         2.0 * record.counts["bytes"] / record.time
         for record in measured.samples
-        if record.kernel == "memory_copy" and record.point["destination"] == "warm" and float(record.point["bytes"]) >= 2**26
+        if record.kernel == "memory_copy"
+        and record.point["destination"] == "warm"
+        and float(record.point["bytes"]) >= 2**26
     ]
     sizes = [
         ("memory", float(environment.memory or 0), "B", "main memory", "measured: the operating system's account"),
         (
             "cores",
-            float(environment.cores or 1),
+            _memory_cores(measured),
             "",
-            "cores of this process",
+            "cores but that of the compute node",
             "measured: the operating system's account",
         ),
     ]

@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 
 from perfmodel.environment import fingerprint
 
-_AT_LEAST = 1 << 21  # bytes of a core's own cache where the system does not tell
-_TIMES = 3  # caches keep some lines longer than others: one pass of their size leaves part of them
+_AT_LEAST, _AT_MOST = 1 << 23, 1 << 26  # bytes: what the phases between write, whatever the caches hold
+_TIMES = 2  # caches keep some lines longer than others: one pass of their size leaves part of them
 
 
 class Displace:
-    """Fills the core's own caches with something else, then brings in what the block will find there."""
+    """Fills the caches with something else, then brings in what the block will find there.
+
+    In a pipeline the other phases do so: training alone writes tens of megabytes between two mini-batches.
+    """
 
     def __init__(self) -> None:
-        own = max([_AT_LEAST, *(size for name, size in fingerprint().caches.items() if not name.startswith("L3"))])
-        self._junk = np.zeros(_TIMES * own, np.uint8)
+        caches = fingerprint().caches.values()
+        self._junk = np.zeros(min(max([_AT_LEAST, *(_TIMES * size for size in caches)]), _AT_MOST), np.uint8)
 
     def __call__(self, *written: NDArray[Any]) -> None:
         """Displace everything; the arrays are then written as the phase before would have."""

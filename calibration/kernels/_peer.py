@@ -24,7 +24,7 @@ from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
-_PAUSE = 1.5e-3  # seconds that the peer has for displacing its caches; shorter than it polls
+_PAUSE = 1e-3  # seconds that the peer may need longer to displace its caches; shorter than it polls
 _PATIENCE = 20.0  # seconds that a peer may take to start
 
 
@@ -91,8 +91,8 @@ class ChunkKernel(Kernel):
             with self._channel(point, self._peer) as channel:
 
                 def block() -> Sample:
-                    ready = time.perf_counter() + _PAUSE
                     displace(data)
+                    ready = time.perf_counter() + _PAUSE
                     while time.perf_counter() < ready:
                         pass
                     began = time.perf_counter()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from calibration.cores import memory_cores
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.kernels._cold import Displace
 from calibration.pipeline.batches import Alone, Loader, Workers, drawing
@@ -49,7 +50,7 @@ class SamplingWorkers(Kernel):
         most = batch * (1 + _FANOUT[0] + _FANOUT[0] * _FANOUT[1])
         source: Alone | Workers
         if count:
-            source = Workers(loader, csc.nodes, batch, width, count, min(most, csc.nodes), most)
+            source = Workers(loader, csc.nodes, batch, count, min(most, csc.nodes), most, memory_cores())
         else:
             source = Alone(loader, csc.nodes, batch)
         displace = Displace()

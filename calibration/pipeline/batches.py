@@ -138,26 +138,34 @@ class Workers:
     loader : Loader
         Copied to every worker as it is forked.
     nodes, batch : int
-    dimension : int
     count : int
         Workers.
     most_nodes, most_edges : int
         Of a mini-batch: what the shared memory has room for.
+    cores : sequence of int
+        Cores that they are spread over; anywhere where empty.
     """
 
     def __init__(
-        self, loader: Loader, nodes: int, batch: int, dimension: int, count: int, most_nodes: int, most_edges: int
+        self,
+        loader: Loader,
+        nodes: int,
+        batch: int,
+        count: int,
+        most_nodes: int,
+        most_edges: int,
+        cores: Sequence[int] = (),
     ) -> None:
+        dimension = loader.dimension
         self._nodes, self._batch, self._dimension, self._count = nodes, batch, dimension, count
         sizes = (4 * most_nodes * dimension, 16 * most_edges, 8 * batch)
         self._memory = [[mmap.mmap(-1, size + mmap.PAGESIZE) for size in sizes] for _ in range(count)]
         context = get_context("fork")
-        allowed = sorted(_usable_cores())
         self._pipes: list[Connection] = []
         self._processes = []
         for number in range(count):
             ours, theirs = context.Pipe()
-            core = allowed[number % len(allowed)] if allowed else None
+            core = cores[number % len(cores)] if cores else None
             arguments = (loader, theirs, self._memory[number], nodes, batch, core, os.getpid())
             process = context.Process(target=_work, args=arguments, daemon=True)
             process.start()
@@ -199,18 +207,6 @@ class Workers:
             if process.is_alive():
                 process.kill()
                 process.join()
-
-
-def _usable_cores() -> set[int]:
-    """Return the cores of the machine that processes may be pinned to."""
-    if not hasattr(os, "sched_getaffinity"):
-        return set()
-    pinned = os.sched_getaffinity(0)
-    try:
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
-        return os.sched_getaffinity(0)
-    finally:
-        os.sched_setaffinity(0, pinned)
 
 
 def _work(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,11 @@ class MemoryNode:
     ----------
     asked : Configuration
     csc : Csc
+    cores : sequence of int
+        Cores that workers are spread over.
     """
 
-    def __init__(self, asked: Configuration, csc: Csc) -> None:
+    def __init__(self, asked: Configuration, csc: Csc, cores: Sequence[int] = ()) -> None:
         self.asked = asked
         rng = np.random.default_rng(asked.graph.seed)
         features = rng.random((csc.nodes, asked.dimension), dtype=np.float32)
@@ -39,9 +42,7 @@ class MemoryNode:
         self._source: Alone | Workers
         if asked.workers:
             most_nodes, most_edges = _most(asked, csc)
-            self._source = Workers(
-                loader, csc.nodes, asked.batch, asked.dimension, asked.workers, most_nodes, most_edges
-            )
+            self._source = Workers(loader, csc.nodes, asked.batch, asked.workers, most_nodes, most_edges, cores)
         else:
             self._source = Alone(loader, csc.nodes, asked.batch)
         self._codec = Codec(asked.dimension, asked.precision)

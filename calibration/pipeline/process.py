@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _PR_SET_PDEATHSIG = 1
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h
@@ -53,12 +53,15 @@ def one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def cores() -> tuple[int | None, int | None]:
-    """Return a core for the memory node and one for the compute node; the same where there is only one."""
+def cores() -> tuple[Sequence[int], int | None]:
+    """Return the cores of the memory node and that of the compute node; the same where there is only one.
+
+    The memory node and its workers share all cores but one, as a device of their own would have them.
+    """
     if not hasattr(os, "sched_getaffinity"):
-        return None, None
+        return (), None
     allowed = sorted(os.sched_getaffinity(0))
-    return allowed[0], allowed[-1]
+    return allowed[:-1] or allowed, allowed[-1]
 
 
 def polling(first: int | None, second: int | None) -> float:

@@ -42,6 +42,7 @@ class _Shared:
     trained: Semaphore
     polling: float
     parent: int
+    memory_cores: Sequence[int]
 
 
 class Pipeline:
@@ -61,10 +62,13 @@ class Pipeline:
     def __init__(self, port: int = 0) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="perfmodel-pipeline-")
         self._port = port
-        memory_core, compute_core = cores()
+        memory_cores, compute_core = cores()
+        memory_core = memory_cores[0] if memory_cores else None
         context = get_context("spawn")
         signals = Signals.of(context)
-        self._shared = _Shared(signals, context.Semaphore(0), polling(memory_core, compute_core), os.getpid())
+        self._shared = _Shared(
+            signals, context.Semaphore(0), polling(memory_core, compute_core), os.getpid(), memory_cores
+        )
         self._pipes: list[Pipe] = []
         self._processes = []
         with one_thread():
@@ -218,7 +222,7 @@ def _memory_steps(settings: dict[str, Any], shared: _Shared, pipe: Pipe) -> list
     asked: Configuration = settings["asked"]
     with np.load(settings["graph"]) as arrays:
         csc = Csc(arrays["indptr"], arrays["indices"], asked.graph.nodes)
-    node = MemoryNode(asked, csc)
+    node = MemoryNode(asked, csc, shared.memory_cores)
     try:
         if asked.mechanism == "shared-memory":
             pipe.send(("done", None))

@@ -36,4 +36,16 @@ def _schema(kind: str) -> dict[str, Any]:
             {"type": "object", "required": ["use"], "description": "An entry with some of its fields changed."},
         ]
         schema["properties"][field] = {"anyOf": [*reference, schema["properties"][field]]}
+    for part in (schema, *schema.get("$defs", {}).values()):
+        _leave_to_profile(part)
     return schema
+
+
+def _leave_to_profile(schema: dict[str, Any]) -> None:
+    """Ask for numbers only where no profile is named that could give them."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    numbers = [field for field in required if "unit" in properties[field]]
+    if "profile" in properties and numbers:
+        schema["required"] = [field for field in required if field not in numbers]
+        schema["if"] = {"required": ["profile"], "properties": {"profile": {"type": "string"}}}
+        schema["else"] = {"required": numbers}
