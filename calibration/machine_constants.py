@@ -48,6 +48,13 @@ class Group:
     chosen: Callable[[Sequence[Record]], Sequence[Record]] = lambda records: records
 
 
+def around(record: Record, values: Values) -> dict[str, float]:
+    """Return the values with what the record's blocks displaced between them."""
+    touched = float(record.point["displaced"])
+    outer = values["outer_cache"]
+    return {**values, "touched_bytes": touched, "receiver_outer_cache": outer}
+
+
 def phase(name: str, known: Values, **more: float) -> float:
     """Evaluate one phase at numbers given by the names of the nomenclature."""
     found, arguments = compiled()[name], {**known, **more}
@@ -61,6 +68,9 @@ def _sampling(field: str, start: float, bounds: tuple[float, float], unit: str, 
 _SAMPLING: Final = MappingProxyType(
     {
         "time_per_batch": _sampling("time_per_batch", 3e-5, (1e-7, 1e-2), "s", "fixed cost of a mini-batch"),
+        "sampling_restart_time": _sampling(
+            "restart_time", 1e-4, (1e-7, 1e-2), "s", "bringing the sampler back into a displaced cache"
+        ),
         "time_per_call": _sampling("time_per_call", 1e-5, (1e-8, 1e-2), "s", "fixed cost of a hop"),
         "time_per_choosing_call": _sampling(
             "time_per_choosing_call", 5e-5, (1e-8, 1e-2), "s", "fixed cost of a hop that chooses"
@@ -97,7 +107,7 @@ ALONE: Final = MappingProxyType(
 
 def drawn(record: Record, values: Values) -> float:
     """Return the time of drawing a mini-batch without its features."""
-    counts = record.counts
+    counts, values = record.counts, around(record, values)
     renaming = phase(
         "renaming", {**ALONE, **values}, sampled_nodes=counts["sampled_nodes"], all_nodes=float(record.point["nodes"])
     )
@@ -117,7 +127,7 @@ def gathered(record: Record, values: Values) -> float:
     """Return the time of gathering rows."""
     counts = record.counts
     return phase(
-        "gathering", values, table_rows=counts["rows"], table_row_bytes=counts["gathered"],
+        "gathering", around(record, values), table_rows=counts["rows"], table_row_bytes=counts["gathered"],
         table_bytes=float(record.point["table"]),
     )  # fmt: skip
 
@@ -144,32 +154,54 @@ def drawn_by_pyg(record: Record, values: Values) -> float:
     return drawn(record, {**values, "array_nodes": 0.0})
 
 
-def _precision_group(precision: str, back: bool) -> Group:
-    end = "_back" if back else ""
-    fields = {
-        "element": Constant(
+_PRECISIONS: Final = ("fp16", "bf16", "fp8", "int8", "int4")
+
+
+def _conversion(back: bool) -> Group:
+    """Return the group of one direction: an element and a row of each precision, and starting on a mini-batch."""
+    end, direction, name = ("_back", "widen", "dequantization") if back else ("", "round", "quantization")
+    constants: dict[str, Constant] = {}
+    for precision in _PRECISIONS:
+        constants[f"{precision} element"] = Constant(
             DEVICE, (f"quantization.{precision}.time_per_element{end}",), 1e-9, (1e-12, 1e-6), "s",
-            f"{'widening' if back else 'rounding'} one element {'from' if back else 'to'} {precision}",
-        ),
-        "row": Constant(
+            f"{'widening one element from' if back else 'rounding one element to'} {precision}",
+        )  # fmt: skip
+        constants[f"{precision} row"] = Constant(
             DEVICE, (f"quantization.{precision}.time_per_row{end}",), 1e-8, (1e-12, 1e-5), "s",
-            f"{'applying' if back else 'finding'} the scale of one row and starting on it",
-        ),
-    }  # fmt: skip
-    element, row = ("dequantize_time", "dequantize_row_time") if back else ("quantize_time", "quantize_row_time")
-    name, direction = ("dequantization", "widen") if back else ("quantization", "round")
+            f"{'applying' if back else 'finding'} the {precision} scale of one row and starting on it",
+        )  # fmt: skip
+    constants["call"] = Constant(
+        DEVICE,
+        (f"quantization.time_per_call{end}",),
+        1e-5,
+        (1e-8, 1e-2),
+        "s",
+        f"{name} of a mini-batch, whatever it holds",
+    )
+    constants["restart"] = Constant(
+        DEVICE,
+        (f"quantization.restart_time{end}",),
+        3e-5,
+        (1e-8, 1e-2),
+        "s",
+        f"bringing {name} back into a displaced cache",
+    )
 
     def predict(record: Record, values: Values) -> float:
+        precision, verb = record.point["precision"], name.removesuffix("ation") + "e"
+        own = {
+            f"{verb}_time": values[f"{precision} element"],
+            f"{verb}_row_time": values[f"{precision} row"],
+            f"{verb}_call_time": values["call"],
+            f"{verb}_restart_time": values["restart"],
+        }
         work = {"gathered_elements": record.counts["elements"], "gathered_rows": record.counts["rows"]}
-        return phase(name, values, **work, is_quantized=1.0, devices=1.0)
+        return phase(name, {**around(record, values), **own, **work}, is_quantized=1.0, devices=1.0)
 
-    return Group(
-        name,
-        ("quantization",),
-        {element: fields["element"], row: fields["row"]},
-        predict,
-        lambda records: [r for r in records if (r.point["precision"], r.point["direction"]) == (precision, direction)],
-    )
+    def chosen(records: Sequence[Record]) -> Sequence[Record]:
+        return [record for record in records if record.point["direction"] == direction]
+
+    return Group(name, ("quantization",), constants, predict, chosen)
 
 
 def _link(entry: str, name: str, own: Mapping[str, Constant]) -> Group:
@@ -180,6 +212,9 @@ def _link(entry: str, name: str, own: Mapping[str, Constant]) -> Group:
         "chunk_time": constant("time_per_chunk", 2e-6, (1e-8, 1e-2), "s", "the sender's work on one chunk"),
         "acknowledgement_time": constant(
             "time_per_acknowledgement", 2e-6, (1e-8, 1e-2), "s", "until a chunk's acknowledgement is back"
+        ),
+        "link_restart_time": constant(
+            "restart_time", 5e-5, (1e-8, 1e-2), "s", "bringing both ends back into displaced caches"
         ),
         "packet_time": constant("time_per_packet", 1e-6, (1e-8, 1e-2), "s", "fixed cost of a tensor"),
         **own,
@@ -209,18 +244,19 @@ def sent(record: Record, values: Values) -> float:
     """Return the time of sending one tensor."""
     size = record.counts["sent_bytes"]
     copies = dict.fromkeys(("sender_copy_bandwidth", "receiver_copy_bandwidth"), values["copy_bandwidth"])
-    known = {**values, **copies, "tensor_bytes": size}
+    known = {**around(record, values), **copies, "tensor_bytes": size}
     known = {"conversion_time": 0.0, "link_bandwidth": 1e30, "fault_time": 0.0, "receiver_heap_limit": 1e15, **known}
     aggregation = phase("aggregation_preallocated", known)
-    return phase(
+    tensor = phase(
         "transfer", known, chunk=float(record.point["chunk"]), window=float(record.point["window"]), devices=1.0,
         link_latency=0.0, header_bytes=32.0, aggregation_time=aggregation,
     )  # fmt: skip
+    return phase("sending", known, transfer_time=tensor)
 
 
 def trained(record: Record, values: Values) -> float:
     """Return the time of one training step."""
-    return phase("training_on_core", values, **record.counts, compute_efficiency=1.0)
+    return phase("training_on_core", around(record, values), **record.counts, compute_efficiency=1.0)
 
 
 _TRAINING: Final = MappingProxyType(
@@ -245,6 +281,14 @@ _TRAINING: Final = MappingProxyType(
             "s",
             "one element that a layer gives out",
         ),
+        "training_restart_time": Constant(
+            DEVICE,
+            ("training.restart_time",),
+            1e-4,
+            (1e-8, 1e-1),
+            "s",
+            "bringing the training back into a displaced cache",
+        ),
         "time_per_step": Constant(DEVICE, ("training.time_per_step",), 5e-5, (1e-7, 1e-1), "s", "fixed cost of a step"),
     }
 )
@@ -256,9 +300,12 @@ def indexed(record: Record, values: Values) -> float:
 
 
 _INDEXING: Final = {
+    "time_per_indexing": Constant(
+        DEVICE, ("sampling.time_per_indexing",), 2e-5, (1e-8, 1e-2), "s", "making neighbor lists, however many"
+    ),
     "time_per_indexed_edge": Constant(
         DEVICE, ("sampling.time_per_indexed_edge",), 2e-9, (1e-12, 1e-6), "s", "entering one edge into neighbor lists"
-    )
+    ),
 }
 
 
@@ -286,7 +333,7 @@ def beside(record: Record, values: Values) -> float:
         0.0,
     )  # fmt: skip
     return phase(
-        "sampling", {**values, **nothing, "time_per_batch": record.counts["alone"]}, memory_bandwidth=1e30, devices=1.0,
+        "sampling", {**around(record, values), **nothing, "sampling_restart_time": 0.0, "time_per_batch": record.counts["alone"]}, memory_bandwidth=1e30, devices=1.0,
         workers=float(record.point["workers"]),
     )  # fmt: skip
 
@@ -322,11 +369,8 @@ def regrown(record: Record, values: Values) -> float:
 
 GROUPS: Final = (
     Group("sampling", ("neighbor_sampling", "feature_gather"), _SAMPLING, _sampled),
-    *(
-        _precision_group(precision, back)
-        for precision in ("fp16", "bf16", "fp8", "int8", "int4")
-        for back in (False, True)
-    ),
+    _conversion(back=False),
+    _conversion(back=True),
     _link(SHARED_MEMORY, "chunk_ack_shared_memory", _COPY),
     _link(TCP, "chunk_ack_tcp", _TCP),
     Group("training", ("gnn_layers",), _TRAINING, trained),

@@ -118,6 +118,20 @@ _ALL: Final = (
     Quantity("hash_slot", "B/node", "renaming table kept as a hash map", "system.{where}.sampling.hash_slot"),
     Quantity("edge_entry", "B/edge", "one entry of an edge array", "system.{where}.sampling.edge_entry"),
     Quantity("cache", "B", "last cache level of the device", "system.{where}.cache"),
+    Quantity(
+        "outer_cache",
+        "B",
+        "cache that holds from one mini-batch to the next what other phases do not displace",
+        "system.{where}.outer_cache",
+    ),
+    Quantity("receiver_outer_cache", "B", "the receiver's outer cache", "system.compute_node.outer_cache"),
+    Quantity("touched_bytes", "B", "memory that one mini-batch touches in all its phases", "batch.touched_bytes"),
+    Quantity(
+        "sampling_restart_time",
+        "s",
+        "bringing the sampler back into a cache that was displaced",
+        "system.{where}.sampling.restart_time",
+    ),
     Quantity("heap_limit", "B", "size up to which an allocation reuses heap pages", "system.{where}.heap_limit"),
     Quantity("renaming_time", "s", "entering the mini-batch's nodes into the renaming tables"),
     Quantity("drawing_time", "s", "drawing the mini-batch's edges"),
@@ -173,6 +187,27 @@ _ALL: Final = (
         "applying the scale of one row",
         "system.{where}.quantization.{precision}.time_per_row_back",
     ),
+    Quantity(
+        "quantize_call_time", "s", "rounding one mini-batch, whatever it holds", "system.{where}.quantization.time_per_call"
+    ),
+    Quantity(
+        "dequantize_call_time",
+        "s",
+        "widening one mini-batch, whatever it holds",
+        "system.{where}.quantization.time_per_call_back",
+    ),
+    Quantity(
+        "quantize_restart_time",
+        "s",
+        "bringing the rounding back into a cache that was displaced",
+        "system.{where}.quantization.restart_time",
+    ),
+    Quantity(
+        "dequantize_restart_time",
+        "s",
+        "bringing the widening back into a cache that was displaced",
+        "system.{where}.quantization.restart_time_back",
+    ),
     Quantity("is_quantized", "", "1 where features are sent in another precision than stored", "plan.is_quantized"),
     # transfer
     Quantity("chunk", "B", "payload of one chunk", "plan.transfer.chunk"),
@@ -183,6 +218,13 @@ _ALL: Final = (
     Quantity("chunk_time", "s", "software cost of sending one chunk", "system.link.time_per_chunk"),
     Quantity("acknowledgement_time", "s", "waiting for one acknowledgement", "system.link.time_per_acknowledgement"),
     Quantity("packet_time", "s", "fixed cost of a tensor", "system.link.time_per_packet"),
+    Quantity("transfer_time", "s", "sending the mini-batch's tensors"),
+    Quantity(
+        "link_restart_time",
+        "s",
+        "bringing both ends of the link back into caches that were displaced",
+        "system.link.restart_time",
+    ),
     Quantity("sender_copy_bandwidth", "B/s", "copying into the send buffer", "system.memory_node.copy_bandwidth"),
     Quantity(
         "receiver_copy_bandwidth", "B/s", "copying out of the receive buffer", "system.compute_node.copy_bandwidth"
@@ -231,6 +273,12 @@ _ALL: Final = (
     Quantity("adjacency_bytes", "B", "adjacency as the layers use it", "training.adjacency_bytes"),
     Quantity("parameter_bytes", "B", "weights, gradients and optimizer state", "training.parameter_bytes"),
     Quantity("indexing_time", "s", "making neighbor lists of the edges that arrived"),
+    Quantity(
+        "time_per_indexing",
+        "s",
+        "making neighbor lists, however many",
+        "system.{where}.sampling.time_per_indexing",
+    ),
     # training
     Quantity("gpu_link_bandwidth", "B/s", "host memory to GPU memory", "system.gpu_link.bandwidth"),
     Quantity("gpu_link_latency", "s", "starting one copy to the GPU", "system.gpu_link.latency"),
@@ -265,6 +313,12 @@ _ALL: Final = (
         "system.{where}.training.time_per_written_element",
     ),
     Quantity("time_per_step", "s", "fixed cost of a training step", "system.{where}.training.time_per_step"),
+    Quantity(
+        "training_restart_time",
+        "s",
+        "bringing the training back into a cache that was displaced",
+        "system.{where}.training.restart_time",
+    ),
 )
 
 NOMENCLATURE: Final[Mapping[str, Quantity]] = MappingProxyType({quantity.name: quantity for quantity in _ALL})

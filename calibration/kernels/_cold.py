@@ -1,34 +1,42 @@
-"""Caches as a phase of a pipeline finds them: what the last phase wrote is there, everything else has been displaced.
+"""Caches as a phase of a pipeline finds them: as it left them where mini-batches are small, displaced where they are not.
 
-A kernel that runs its block over and over would find all of its data where it left it, and be up to twice as fast as the
-same work between other phases.
+A kernel that runs its block over and over finds all of its data where it left it, and is up to twice as fast as the same
+work between other phases. So kernels run at both ends, and the model says how much of the cache a mini-batch displaces.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perfmodel.environment import fingerprint
+from calibration.kernels._base import Point
 
-_AT_LEAST, _AT_MOST = 1 << 23, 1 << 26  # bytes: what the phases between write, whatever the caches hold
-_TIMES = 2  # caches keep some lines longer than others: one pass of their size leaves part of them
+#: Bytes written between two blocks: none, and twice the last cache level of the machines that people have.
+LEVELS: Final = (0, 1 << 26)
+
+
+def at_both_ends(points: Sequence[Point]) -> list[Point]:
+    """Return every point with its caches kept and with its caches displaced."""
+    return [{**point, "displaced": size} for point in points for size in LEVELS]
 
 
 class Displace:
     """Fills the caches with something else, then brings in what the block will find there.
 
-    In a pipeline the other phases do so: training alone writes tens of megabytes between two mini-batches.
+    Parameters
+    ----------
+    point : mapping
+        ``displaced`` says how many bytes are written.
     """
 
-    def __init__(self) -> None:
-        caches = fingerprint().caches.values()
-        self._junk = np.zeros(min(max([_AT_LEAST, *(_TIMES * size for size in caches)]), _AT_MOST), np.uint8)
+    def __init__(self, point: Point) -> None:
+        self._junk = np.zeros(int(point["displaced"]), np.uint8)
 
     def __call__(self, *written: NDArray[Any]) -> None:
-        """Displace everything; the arrays are then written as the phase before would have."""
+        """Displace; the arrays are then written as the phase before would have."""
         np.add(self._junk, 1, out=self._junk)
         for array in written:
             flat = array.reshape(-1).view(np.uint8)

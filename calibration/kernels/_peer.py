@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.cores import other_core
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace
+from calibration.kernels._cold import Displace, at_both_ends
 from calibration.pipeline import tcp
 from calibration.pipeline.chunks import PipelineError, Receiving, Sending, aggregation, receive, send
 from calibration.pipeline.process import one_thread, polling, settle
@@ -68,11 +68,13 @@ class ChunkKernel(Kernel):
         """Return chunks, windows and tensor sizes: few chunks and many, with a shorter last one."""
         chunks, windows = ((64 * _KIB, 512 * _KIB), (1, 4)) if quick else (_CHUNKS, (1, 2, 8))
         sizes = (3 * _KIB, 700 * _KIB, 6 * _MIB) if quick else (8 * _KIB, 200 * _KIB, 1500 * _KIB, 5 * _MIB, 20 * _MIB)
-        return [
-            {"chunk": chunk, "window": window, "bytes": size, "aggregation": "preallocated"}
-            for chunk, window, size in itertools.product(chunks, windows, sizes)
-            if size <= 200 * chunk
-        ]
+        return at_both_ends(
+            [
+                {"chunk": chunk, "window": window, "bytes": size, "aggregation": "preallocated"}
+                for chunk, window, size in itertools.product(chunks, windows, sizes)
+                if size <= 200 * chunk
+            ]
+        )
 
     def __init__(self) -> None:
         self._peer: Peer | None = None
@@ -83,7 +85,7 @@ class ChunkKernel(Kernel):
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
         """Open a channel to the peer; a block sends one tensor."""
-        displace = Displace()
+        displace = Displace(point)
         data = np.random.default_rng(0).integers(0, 255, int(point["bytes"]), dtype=np.uint8)
         chunk, window = int(point["chunk"]), int(point["window"])
         self._peer = self._peer or Peer()
@@ -117,7 +119,7 @@ def tcp_channel(point: Point, peer: Peer) -> Iterator[Sending]:
     """Connect to a peer over loopback."""
     most = int(point["chunk"])
     with tcp.listen() as listening:
-        peer.listens((str(point["aggregation"]), listening.getsockname(), most))
+        peer.listens((point, listening.getsockname(), most))
         connected, _ = listening.accept()
     with tcp.Connection(connected, most, peer.polling) as channel:
         yield channel
@@ -127,7 +129,7 @@ def tcp_channel(point: Point, peer: Peer) -> Iterator[Sending]:
 def shared_memory_channel(point: Point, peer: Peer) -> Iterator[Sending]:
     """Share a ring of slots with a peer."""
     with area(int(point["window"]), int(point["chunk"])) as slots:
-        peer.listens((str(point["aggregation"]), slots))
+        peer.listens((point, slots))
         yield Ring(slots, peer.signals, peer.polling)
 
 
@@ -135,19 +137,19 @@ def _serve(core: int | None, patience: float, parent: int, signals: Signals, pip
     settle(core, parent)
     while True:
         try:
-            policy, where, *most = pipe.recv()
+            point, where, *most = pipe.recv()
         except (EOFError, OSError):
             return
         pipe.send("there")
         if isinstance(where, Area):
-            _receive(Ring(where, signals, patience), policy)
+            _receive(Ring(where, signals, patience), point)
         else:
             with tcp.connect(where) as connected, tcp.Connection(connected, int(most[0]), patience) as channel:
-                _receive(channel, policy)
+                _receive(channel, point)
 
 
-def _receive(channel: Receiving, policy: str) -> None:
-    aggregate = aggregation(policy)
-    displace = Displace()
+def _receive(channel: Receiving, point: Point) -> None:
+    aggregate = aggregation(str(point["aggregation"]))
+    displace = Displace(point)
     while receive(channel, aggregate)[0] != _LAST:
         displace()

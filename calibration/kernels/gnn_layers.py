@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace
+from calibration.kernels._cold import Displace, at_both_ends
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 from calibration.pipeline.training import Trainer
 from perfmodel.graph.sampler import Drawn, sample
@@ -34,7 +34,7 @@ class GnnLayers(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return fanouts, batches and widths (features, hidden, classes)."""
         choices = (_FANOUTS_QUICK, _BATCHES_QUICK, _WIDTHS_QUICK) if quick else (_FANOUTS, _BATCHES, _WIDTHS)
-        return [{"fanout": f, "batch": b, "widths": w} for f, b, w in itertools.product(*choices)]
+        return at_both_ends([{"fanout": f, "batch": b, "widths": w} for f, b, w in itertools.product(*choices)])
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
@@ -47,7 +47,7 @@ class GnnLayers(Kernel):
         features = rng.random((drawn.nodes.size, inputs), dtype=np.float32)
         labels = rng.integers(0, classes, int(point["batch"]))
         trainer = Trainer(widths)
-        displace = Displace()
+        displace = Displace(point)
         counted = counts(drawn.nodes.size, drawn.source.size, widths)
 
         def block() -> Sample:

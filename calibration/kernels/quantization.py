@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace
+from calibration.kernels._cold import Displace, at_both_ends
 from calibration.pipeline.precision import Codec
 
 _PRECISIONS = ("fp16", "bf16", "fp8", "int8", "int4")
@@ -27,12 +27,14 @@ class Quantization(Kernel):
 
     def points(self, quick: bool) -> Sequence[Point]:
         """Return directions, precisions and shapes."""
-        return [
-            {"direction": direction, "precision": precision, "rows": rows, "dimension": width}
-            for direction, precision, (rows, width) in itertools.product(
-                ("round", "widen"), _PRECISIONS, _SHAPES_QUICK if quick else _SHAPES
-            )
-        ]
+        return at_both_ends(
+            [
+                {"direction": direction, "precision": precision, "rows": rows, "dimension": width}
+                for direction, precision, (rows, width) in itertools.product(
+                    ("round", "widen"), _PRECISIONS, _SHAPES_QUICK if quick else _SHAPES
+                )
+            ]
+        )
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
@@ -41,7 +43,7 @@ class Quantization(Kernel):
         codec = Codec(width, str(point["precision"]))
         features = np.random.default_rng(0).random((rows, width), dtype=np.float32)
         sent, wide = codec.encode(features), np.zeros_like(features)
-        displace = Displace()
+        displace = Displace(point)
 
         def block() -> Sample:
             displace(features if point["direction"] == "round" else sent)

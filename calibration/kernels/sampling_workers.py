@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.cores import memory_cores
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace
+from calibration.kernels._cold import Displace, at_both_ends
 from calibration.pipeline.batches import Alone, Loader, Workers, drawing
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 
@@ -28,10 +28,12 @@ class SamplingWorkers(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return numbers of workers, batches and feature widths."""
         workers, batches = ((0, 2), (400,)) if quick else ((0, 1, 2, 3), (32, 400, 1200))
-        return [
-            {"workers": count, "batch": batch, "dimension": width}
-            for count, batch, width in itertools.product(workers, batches, (100,) if quick else (16, 128))
-        ]
+        return at_both_ends(
+            [
+                {"workers": count, "batch": batch, "dimension": width}
+                for count, batch, width in itertools.product(workers, batches, (100,) if quick else (16, 128))
+            ]
+        )
 
     def unavailable(self) -> str:
         """Return why workers can't be forked here."""
@@ -53,7 +55,7 @@ class SamplingWorkers(Kernel):
             source = Workers(loader, csc.nodes, batch, count, min(most, csc.nodes), most, memory_cores())
         else:
             source = Alone(loader, csc.nodes, batch)
-        displace = Displace()
+        displace = Displace(point)
         steps = itertools.count(step=max(count, 1))
 
         def block() -> Sample:

@@ -7,7 +7,7 @@ import mmap
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import NamedTuple, Protocol
@@ -180,22 +180,29 @@ class Workers:
         if not self._ready:
             start = time.perf_counter()
             for number, pipe in enumerate(self._pipes):
-                pipe.send(step + number)
+                with self._noticed():
+                    pipe.send(step + number)
             self._ready = [self._answer(number) for number in range(self._count)]
             self._share = (time.perf_counter() - start) / self._count
         return self._ready.pop(0), self._share
 
     def _answer(self, number: int) -> Batch:
-        try:
+        with self._noticed():
             count, edges = self._pipes[number].recv()
-        except (EOFError, OSError):
-            raise PipelineError("a worker of the memory node ended") from None
         rows, index, labels = self._memory[number]
         return Batch(
             np.frombuffer(rows, np.float32, count * self._dimension).reshape(count, self._dimension),
             np.frombuffer(index, np.int64, 2 * edges).reshape(2, edges),
             np.frombuffer(labels, np.int64, self._batch),
         )
+
+    @staticmethod
+    @contextlib.contextmanager
+    def _noticed() -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, OSError):
+            raise PipelineError("a worker of the memory node ended") from None
 
     def close(self) -> None:
         """End the workers."""

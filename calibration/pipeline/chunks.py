@@ -97,14 +97,13 @@ def receive(channel: Receiving, aggregate: Aggregate) -> tuple[int, Bytes]:
         first = header if first is None else first
         if (header.tensor, header.tensor_bytes, header.offset) != (first.tensor, first.tensor_bytes, arrived):
             raise PipelineError(f"expected byte {arrived} of tensor {first.tensor}, got {header}")
+        if arrived + header.size > first.tensor_bytes:
+            raise PipelineError(f"tensor {first.tensor} has {first.tensor_bytes} bytes, more arrived")
         held = aggregate(held, header, chunk)
         arrived += header.size
         channel.acknowledge(header)
-        if arrived >= header.tensor_bytes:
-            break
-    if arrived != first.tensor_bytes:
-        raise PipelineError(f"tensor {first.tensor} has {first.tensor_bytes} bytes, {arrived} arrived")
-    return first.tensor, held
+        if arrived == first.tensor_bytes:
+            return first.tensor, held
 
 
 class Preallocated:

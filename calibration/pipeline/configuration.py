@@ -8,11 +8,12 @@ import pathlib
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perfmodel.errors import SpecError
 from perfmodel.graph.measure import measure_graph
 from perfmodel.graph.sampler import Csc
 from perfmodel.graph.to_spec import workload_table
@@ -155,7 +156,8 @@ def csc_of(graph: SyntheticGraph) -> Csc:
 def _workload_of(graph: SyntheticGraph) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory(prefix="perfmodel-") as folder:
         path = pathlib.Path(folder) / f"{graph.name}.npy"
-        np.save(path, graph.edge_index())
+        with _room():
+            np.save(path, graph.edge_index())
         measured = measure_graph(path)
     return workload_table(measured, graph.name, 1024.0, (10, 5), "pyg", 64.0)
 
@@ -165,11 +167,23 @@ def workload_of(graph: SyntheticGraph) -> dict[str, Any]:
     return dict(_workload_of(graph))
 
 
-@contextmanager
-def stored(graph: SyntheticGraph, folder: str) -> Iterator[pathlib.Path]:
-    """Keep a graph's adjacency as a file, from which the memory node loads it."""
+def store(graph: SyntheticGraph, file: IO[bytes]) -> None:
+    """Write a graph's adjacency to a file, from which the memory node loads it.
+
+    Raises
+    ------
+    SpecError
+        There is no room for it.
+    """
     csc = csc_of(graph)
-    path = pathlib.Path(folder) / f"{graph.name}.npz"
-    if not path.exists():
-        np.savez(path, indptr=csc.indptr, indices=csc.indices)
-    yield path
+    with _room():
+        np.savez(file, indptr=csc.indptr, indices=csc.indices)
+        file.flush()
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SpecError(tempfile.gettempdir(), "must have room for a graph", error.strerror or error) from None

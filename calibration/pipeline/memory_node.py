@@ -59,10 +59,13 @@ class MemoryNode:
         Returns
         -------
         dict
-            ``phases`` [s], ``sent_bytes`` [B] and, where asked to verify, the ``digest`` of each tensor.
+            ``phases`` [s], ``sent_bytes`` [B], time that workers spent on it during the steps of others, less what they
+            spent on others during this one, as ``elsewhere`` [s], and, where asked to verify, each tensor's ``digest``.
         """
         clock = Clock()
+        start = time.perf_counter()
         batch, sampling = self._source.next(step)
+        elsewhere = sampling - (time.perf_counter() - start) if self.asked.workers else 0.0
         offloaded = self.asked.placement == "memory-node"
         clock.add("sampling" if offloaded else "neighborhood_lookup", sampling)
         features = _bytes(batch.features)
@@ -74,7 +77,8 @@ class MemoryNode:
         for number, data in tensors.items():
             send(channel, number, data, self.asked.chunk, self.asked.window)
         clock.add("transfer", time.perf_counter() - start)
-        found: dict[str, Any] = {"phases": clock.phases, "sent_bytes": sum(data.size for data in tensors.values())}
+        sent_bytes = sum(data.size for data in tensors.values())
+        found: dict[str, Any] = {"phases": clock.phases, "sent_bytes": sent_bytes, "elsewhere": elsewhere}
         if verify:
             found["digest"] = digests(tensors)
         return found

@@ -1,7 +1,8 @@
 """Rounding feature rows to a narrower precision and widening them back.
 
 Scaled precisions (fp8, int8, int4) keep a 4-byte scale for each row: its largest magnitude over the largest that the
-precision holds. All work goes block by block through a scratch area that stays in the core's cache.
+precision holds. A row of theirs with a NaN or an infinity arrives without a finite number. All work goes block by block
+through a scratch area that stays in the core's cache.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ Features = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
 _BLOCK = 1 << 15  # elements of the scratch area: 128 KiB of fp32
+_LEAST_SCALE = np.finfo(np.float32).tiny  # below it a scale is too coarse itself: elements would leave their range
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +142,8 @@ class Codec:
         np.abs(block, out=work)
         np.max(work, axis=1, out=scales)
         scales /= np.float32(self._form.largest)
-        np.divide(block, np.where(scales > 0, scales, 1)[:, None], out=work)
+        np.maximum(scales, _LEAST_SCALE, out=scales)
+        np.divide(block, scales[:, None], out=work)
         if self._form.is_integer:
             np.rint(work, out=work)
         if self._form.per_byte == 2:

@@ -1,6 +1,6 @@
 """A channel over memory that two processes share: a ring of slots, and two semaphores that count what is in them.
 
-The memory is a file without a name once both ends have it open: nothing is left behind however the processes end.
+The memory is a file without a name: nothing is left behind however the processes end.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import mmap
 import os
-import pathlib
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from multiprocessing.synchronize import Semaphore
 import numpy as np
 
 from calibration.pipeline.chunks import HEADER, Bytes, Header, PipelineError
+from calibration.pipeline.nameless import nameless
 from perfmodel.errors import SpecError
 
 TIMEOUT = 60.0  # seconds without a signal after which the other side is given up
@@ -45,7 +45,7 @@ class Area:
     Attributes
     ----------
     path : str
-        File that holds them, while both ends open it.
+        By which both ends open the file that holds them.
     slots : int
         Chunks that it holds at a time: the window.
     most : int
@@ -64,7 +64,7 @@ class Area:
 
 @contextlib.contextmanager
 def area(slots: int, most: int) -> Iterator[Area]:
-    """Set the shared memory up; the file's name is gone when the context is left.
+    """Set the shared memory up; it is gone when the context is left and both ends have let go of it.
 
     Raises
     ------
@@ -72,18 +72,13 @@ def area(slots: int, most: int) -> Iterator[Area]:
         There is no room for it.
     """
     folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
-    file, path = tempfile.mkstemp(prefix="perfmodel-", dir=folder)
-    try:
+    with nameless(folder) as (file, path):
         found = Area(path, slots, most)
         try:
-            os.posix_fallocate(file, 0, slots * found.stride)
+            os.posix_fallocate(file.fileno(), 0, slots * found.stride)
         except OSError as error:
             raise SpecError(folder, f"must have room for {slots * found.stride} bytes", error.strerror) from None
-        finally:
-            os.close(file)
         yield found
-    finally:
-        pathlib.Path(path).unlink(missing_ok=True)
 
 
 class Ring:
@@ -115,6 +110,8 @@ class Ring:
         wait(self._signals.put, self._polling)
         start = self._next()
         header = Header(*HEADER.unpack_from(self._memory, start))
+        if header.size > self._where.most:
+            raise PipelineError(f"a chunk of {header.size} bytes came, at most {self._where.most} were agreed")
         return header, self._bytes[start + HEADER.size : start + HEADER.size + header.size]
 
     def acknowledge(self, header: Header) -> None:

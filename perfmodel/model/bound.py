@@ -176,6 +176,13 @@ class Bound:
         self.values["plan.offset_width"] = 8.0 if many else self.values["plan.index_width"]
         copied = stored if early else chosen
         self.values["copied.width"], self.values["copied.scale"] = PRECISIONS[copied]
+        self.values["batch.touched_bytes"] = self._touched()
+
+    def _touched(self) -> float:
+        """Return the memory that a mini-batch touches in all its phases, each buffer once."""
+        sent = [step.batch for step in self.steps_taken if step.name == "transfer"]
+        moved = sum(2.0 * self.batches[name].stored_bytes for name in {"batch", *sent})  # gathered, and taken over
+        return float(moved + sum(self.values[f"training.{kept}_bytes"] for kept in ("saved", "adjacency", "parameter")))
 
     def _bound(self, step: Step) -> BoundStep:
         parts: list[BoundPart] = []

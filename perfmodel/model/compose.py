@@ -72,7 +72,7 @@ def steps(scenario: Scenario) -> tuple[Step, ...]:
         found.append(_once("quantization", "quantization", "memory_node", "memory_node", sent))
     sending = {"preallocated": "transfer", "regrown": "transfer_regrown"}[link.aggregation]
     chunks = Part(("tensor_volume", f"aggregation_{link.aggregation}", sending), "tensor")
-    found.append(Step("transfer", (chunks,), "link", "link", sent))
+    found.append(Step("transfer", (chunks, Part(("sending",))), "link", "link", sent))
     if early:
         found.append(_once("dequantization", "dequantization", "compute_node", "compute_node", sent))
     if sent == "neighborhood":

@@ -1,6 +1,6 @@
 r"""Sampling cost: drawing a mini-batch and gathering its features on the device that holds the graph.
 
-.. math:: t = \frac1D \max\!\left(\frac{t_b + c\,t_c + c_c\,t_{cc} + x\,t_x + t_{draw} + t_{rename} + t_{gather}}{S(w)}
+.. math:: t = \frac1D \max\!\left(\frac{t_b + d\,t_0 + c\,t_c + c_c\,t_{cc} + x\,t_x + t_{draw} + t_{rename} + t_{gather}}{S(w)}
           + t_h \min(w, 1),\ \frac{2G}{B_m}\right)
 
 with the Universal Scalability Law (Gunther 2007) for ``w`` workers on the device's cores,
@@ -9,14 +9,16 @@ a gathered row is read once and written once.
 
 The terms follow what a neighbor sampler does (PyG ``NeighborLoader``): look up the neighbor list of each expanded node,
 draw each edge (``drawing``), rename each new node (``renaming``), copy its feature row (``gathering``). A call
-that chooses among neighbors has a fixed cost of its own, and a mini-batch drawn by a worker is handed over.
+that chooses among neighbors has a fixed cost of its own, and a mini-batch drawn by a worker is handed over. ``d`` is the share of the cache that was displaced
+since the last mini-batch.
 
 Worked number: 0.2 s of renaming and 0.0625 s of drawing on one core take 0.2625 s, and half of that on two nodes.
 """
 
 import sympy
 
-from perfmodel.phases._base import Condition, Phase, symbols
+from perfmodel.phases._base import Condition, Phase, symbol, symbols
+from perfmodel.phases._displaced import displaced
 
 (expanded, gathered, calls, choosing, drawing, renaming, gathering) = symbols(
     "expanded_nodes gathered_bytes relation_hops choosing_hops drawing_time renaming_time gather_time"
@@ -30,7 +32,7 @@ from perfmodel.phases._base import Condition, Phase, symbols
 
 running = sympy.Max(1, sympy.Min(workers, cores))
 speedup = running / (1 + serial * (running - 1) + contention * running * (running - 1))
-calling = per_batch + calls * per_call + choosing * per_choosing
+calling = per_batch + displaced() * symbol("sampling_restart_time") + calls * per_call + choosing * per_choosing
 one_core = calling + expanded * per_expanded + drawing + renaming + gathering
 by_workers = one_core / speedup + handover * sympy.Min(workers, 1)
 memory_floor = 2 * gathered / memory_bandwidth

@@ -42,11 +42,13 @@ class SamplingRates(Spec):
     time_per_choosing_call: Seconds = 0.0
     time_per_choice: SecondsPerEdge = 0.0
     time_per_indexed_edge: Seconds = 0.0
+    time_per_indexing: Seconds = 0.0
     gather_bandwidth: Bandwidth = INFINITE
     time_per_row: SecondsPerNode = 0.0
     time_per_missed_row: SecondsPerNode = 0.0
     time_per_missed_byte: SecondsPerByte = 0.0
     time_per_handover: Seconds = 0.0
+    restart_time: Seconds = 0.0
     serial_share: Share = 0.0
     contention: Share = 0.0
 
@@ -66,6 +68,10 @@ class QuantizationRates(PrecisionRates):
     time_per_row: Seconds = 0.0
     time_per_row_back: Seconds = 0.0
     fp32: PrecisionRates | None = None
+    time_per_call: Seconds = 0.0
+    time_per_call_back: Seconds = 0.0
+    restart_time: Seconds = 0.0
+    restart_time_back: Seconds = 0.0
     fp16: PrecisionRates | None = None
     bf16: PrecisionRates | None = None
     fp8: PrecisionRates | None = None
@@ -80,6 +86,7 @@ class TrainingRates(Spec):
     time_per_read_element: Seconds = 0.0
     time_per_written_element: Seconds = 0.0
     time_per_step: Seconds = 0.0
+    restart_time: Seconds = 0.0
 
 
 class Device(NamedSpec):
@@ -92,6 +99,7 @@ class Device(NamedSpec):
     allocator_overhead: Share = 0.0
     cores: Count = 1.0
     cache: Bytes = 0.0
+    outer_cache: Limit = INFINITE
     heap_limit: Bytes = 33554432.0
     copy_bandwidth: Bandwidth = INFINITE
     sampling: SamplingRates = SamplingRates()
@@ -130,6 +138,7 @@ class Link(NamedSpec):
     time_per_chunk: Seconds = 0.0
     time_per_acknowledgement: Seconds = 0.0
     time_per_packet: Seconds = 0.0
+    restart_time: Seconds = 0.0
     fault_time: SecondsPerByte = 0.0
     conversion: Conversion = Conversion()
     max_chunk: Limit = INFINITE
