@@ -31,8 +31,6 @@ Array = NDArray[np.float64]
 LEAST_SCATTER: Final = 0.03
 #: Relative deviation of the reference computation above which a machine is too busy to be calibrated well.
 NOISY: Final = 0.10
-#: Last cache level where the system does not tell [B].
-LEAST_OUTER_CACHE: Final = 2**23
 #: Steps of a prediction that run the phase of another.
 _SAME: Final = {"neighborhood_lookup": "sampling"}
 
@@ -60,7 +58,7 @@ class FittedGroup:
 
 def fitted_groups(measured: Measurements) -> list[FittedGroup]:
     """Fit every group whose kernels were measured; constants of earlier groups are known to later ones."""
-    values: dict[str, float] = {"cores": _memory_cores(measured), "outer_cache": outer_cache(measured)}
+    values: dict[str, float] = {"cores": _memory_cores(measured)}
     found = []
     for group in GROUPS:
         records = [record for record in measured.samples if record.kernel in group.kernels]
@@ -71,11 +69,6 @@ def fitted_groups(measured: Measurements) -> list[FittedGroup]:
             values.update(zip(group.constants, (float(value) for value in fitted.found.values), strict=True))
             found.append(fitted)
     return found
-
-
-def outer_cache(measured: Measurements) -> float:
-    """Return the size of the last cache level [B]."""
-    return float(max(measured.environment.caches.values(), default=LEAST_OUTER_CACHE))
 
 
 def _memory_cores(measured: Measurements) -> float:
@@ -174,7 +167,6 @@ def _facts(measured: Measurements) -> list[dict[str, Any]]:
     sizes = [
         ("memory", float(environment.memory or 0), "B", "main memory", system),
         ("cores", _memory_cores(measured), "", "cores but that of the compute node", system),
-        ("outer_cache", outer_cache(measured), "B", "last cache level", system),
     ]
     if copies:
         found = float(np.median(copies))

@@ -49,10 +49,9 @@ class Group:
 
 
 def around(record: Record, values: Values) -> dict[str, float]:
-    """Return the values with what the record's blocks displaced between them."""
-    touched = float(record.point["displaced"])
-    outer = values["outer_cache"]
-    return {**values, "touched_bytes": touched, "receiver_outer_cache": outer}
+    """Return the values with the time since the record's last block."""
+    away = float(record.point["away"]) + record.time
+    return {**values, "batch_time": away, "receiver_displacement_time": values["displacement_time"]}
 
 
 def phase(name: str, known: Values, **more: float) -> float:
@@ -69,7 +68,7 @@ _SAMPLING: Final = MappingProxyType(
     {
         "time_per_batch": _sampling("time_per_batch", 3e-5, (1e-7, 1e-2), "s", "fixed cost of a mini-batch"),
         "sampling_restart_time": _sampling(
-            "restart_time", 1e-4, (1e-7, 1e-2), "s", "bringing the sampler back into a displaced cache"
+            "restart_time", 1e-4, (1e-7, 1e-2), "s", "bringing the sampler back into displaced caches"
         ),
         "time_per_call": _sampling("time_per_call", 1e-5, (1e-8, 1e-2), "s", "fixed cost of a hop"),
         "time_per_choosing_call": _sampling(
@@ -93,6 +92,9 @@ _SAMPLING: Final = MappingProxyType(
         ),
         "time_per_missed_byte": _sampling(
             "time_per_missed_byte", 6e-11, (1e-13, 1e-8), "s/B", "reading one byte of a row beyond the cache"
+        ),
+        "displacement_time": Constant(
+            DEVICE, ("displacement_time",), 1e-2, (1e-4, 10.0), "s", "time in which others displace what a phase left"
         ),
         "cache": Constant(
             DEVICE, ("cache",), 4e6, (2.5e5, 1e9), "B", "cache that random reads find: what one core has"
@@ -170,6 +172,10 @@ def _conversion(back: bool) -> Group:
             DEVICE, (f"quantization.{precision}.time_per_row{end}",), 1e-8, (1e-12, 1e-5), "s",
             f"{'applying' if back else 'finding'} the {precision} scale of one row and starting on it",
         )  # fmt: skip
+    constants["displaced byte"] = Constant(
+        DEVICE, (f"quantization.time_per_displaced_byte{end}",), 3e-11, (1e-14, 1e-8), "s/B",
+        f"{name} of one byte of features where the caches were displaced",
+    )  # fmt: skip
     constants["call"] = Constant(
         DEVICE,
         (f"quantization.time_per_call{end}",),
@@ -192,10 +198,12 @@ def _conversion(back: bool) -> Group:
         own = {
             f"{verb}_time": values[f"{precision} element"],
             f"{verb}_row_time": values[f"{precision} row"],
+            f"{verb}_displaced_byte_time": values["displaced byte"],
             f"{verb}_call_time": values["call"],
             f"{verb}_restart_time": values["restart"],
         }
-        work = {"gathered_elements": record.counts["elements"], "gathered_rows": record.counts["rows"]}
+        elements, rows = record.counts["elements"], record.counts["rows"]
+        work = {"gathered_elements": elements, "gathered_rows": rows, "gathered_bytes": 4.0 * elements}
         return phase(name, {**around(record, values), **own, **work}, is_quantized=1.0, devices=1.0)
 
     def chosen(records: Sequence[Record]) -> Sequence[Record]:
@@ -215,6 +223,13 @@ def _link(entry: str, name: str, own: Mapping[str, Constant]) -> Group:
         ),
         "link_restart_time": constant(
             "restart_time", 5e-5, (1e-8, 1e-2), "s", "bringing both ends back into displaced caches"
+        ),
+        "link_displaced_byte_time": constant(
+            "time_per_missed_byte",
+            3e-11,
+            (1e-14, 1e-8),
+            "s/B",
+            "putting away one byte to where the cache does not hold",
         ),
         "packet_time": constant("time_per_packet", 1e-6, (1e-8, 1e-2), "s", "fixed cost of a tensor"),
         **own,
@@ -296,10 +311,18 @@ _TRAINING: Final = MappingProxyType(
 
 def indexed(record: Record, values: Values) -> float:
     """Return the time of making neighbor lists."""
-    return phase("indexing", values, batch_edges=record.counts["edges"])
+    return phase("indexing", values, batch_edges=record.counts["edges"], batch_nodes=record.counts["nodes"])
 
 
 _INDEXING: Final = {
+    "time_per_indexed_node": Constant(
+        DEVICE,
+        ("sampling.time_per_indexed_node",),
+        2e-9,
+        (1e-12, 1e-6),
+        "s",
+        "making room for one node's neighbor list",
+    ),
     "time_per_indexing": Constant(
         DEVICE, ("sampling.time_per_indexing",), 2e-5, (1e-8, 1e-2), "s", "making neighbor lists, however many"
     ),

@@ -119,13 +119,18 @@ _ALL: Final = (
     Quantity("edge_entry", "B/edge", "one entry of an edge array", "system.{where}.sampling.edge_entry"),
     Quantity("cache", "B", "last cache level of the device", "system.{where}.cache"),
     Quantity(
-        "outer_cache",
-        "B",
-        "cache that holds from one mini-batch to the next what other phases do not displace",
-        "system.{where}.outer_cache",
+        "displacement_time",
+        "s",
+        "time in which others displace most of what a phase left in the caches",
+        "system.{where}.displacement_time",
     ),
-    Quantity("receiver_outer_cache", "B", "the receiver's outer cache", "system.compute_node.outer_cache"),
-    Quantity("touched_bytes", "B", "memory that one mini-batch touches in all its phases", "batch.touched_bytes"),
+    Quantity(
+        "receiver_displacement_time",
+        "s",
+        "displacement time of the receiver's caches",
+        "system.compute_node.displacement_time",
+    ),
+    Quantity("batch_time", "s", "from one mini-batch to the next", "batch.time"),
     Quantity(
         "sampling_restart_time",
         "s",
@@ -208,6 +213,18 @@ _ALL: Final = (
         "bringing the widening back into a cache that was displaced",
         "system.{where}.quantization.restart_time_back",
     ),
+    Quantity(
+        "quantize_displaced_byte_time",
+        "s/B",
+        "rounding one byte of features where the caches were displaced, on top",
+        "system.{where}.quantization.time_per_displaced_byte",
+    ),
+    Quantity(
+        "dequantize_displaced_byte_time",
+        "s/B",
+        "widening to one byte of features where the caches were displaced, on top",
+        "system.{where}.quantization.time_per_displaced_byte_back",
+    ),
     Quantity("is_quantized", "", "1 where features are sent in another precision than stored", "plan.is_quantized"),
     # transfer
     Quantity("chunk", "B", "payload of one chunk", "plan.transfer.chunk"),
@@ -224,6 +241,12 @@ _ALL: Final = (
         "s",
         "bringing both ends of the link back into caches that were displaced",
         "system.link.restart_time",
+    ),
+    Quantity(
+        "link_displaced_byte_time",
+        "s/B",
+        "putting away one byte where the caches were displaced, on top",
+        "system.link.time_per_displaced_byte",
     ),
     Quantity("sender_copy_bandwidth", "B/s", "copying into the send buffer", "system.memory_node.copy_bandwidth"),
     Quantity(
@@ -273,6 +296,12 @@ _ALL: Final = (
     Quantity("adjacency_bytes", "B", "adjacency as the layers use it", "training.adjacency_bytes"),
     Quantity("parameter_bytes", "B", "weights, gradients and optimizer state", "training.parameter_bytes"),
     Quantity("indexing_time", "s", "making neighbor lists of the edges that arrived"),
+    Quantity(
+        "time_per_indexed_node",
+        "s",
+        "making room for the neighbor list of one node",
+        "system.{where}.sampling.time_per_indexed_node",
+    ),
     Quantity(
         "time_per_indexing",
         "s",

@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.cores import other_core
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline import tcp
 from calibration.pipeline.chunks import PipelineError, Receiving, Sending, aggregation, receive, send
 from calibration.pipeline.process import one_thread, polling, settle
@@ -24,7 +24,6 @@ from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
-_PAUSE = 1e-3  # seconds that the peer may need longer to displace its caches; shorter than it polls
 _PATIENCE = 20.0  # seconds that a peer may take to start
 
 
@@ -68,7 +67,7 @@ class ChunkKernel(Kernel):
         """Return chunks, windows and tensor sizes: few chunks and many, with a shorter last one."""
         chunks, windows = ((64 * _KIB, 512 * _KIB), (1, 4)) if quick else (_CHUNKS, (1, 2, 8))
         sizes = (3 * _KIB, 700 * _KIB, 6 * _MIB) if quick else (8 * _KIB, 200 * _KIB, 1500 * _KIB, 5 * _MIB, 20 * _MIB)
-        return at_both_ends(
+        return with_waiting(
             [
                 {"chunk": chunk, "window": window, "bytes": size, "aggregation": "preallocated"}
                 for chunk, window, size in itertools.product(chunks, windows, sizes)
@@ -85,7 +84,7 @@ class ChunkKernel(Kernel):
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
         """Open a channel to the peer; a block sends one tensor."""
-        displace = Displace(point)
+        wait = Wait(point)
         data = np.random.default_rng(0).integers(0, 255, int(point["bytes"]), dtype=np.uint8)
         chunk, window = int(point["chunk"]), int(point["window"])
         self._peer = self._peer or Peer()
@@ -93,10 +92,7 @@ class ChunkKernel(Kernel):
             with self._channel(point, self._peer) as channel:
 
                 def block() -> Sample:
-                    displace(data)
-                    ready = time.perf_counter() + _PAUSE
-                    while time.perf_counter() < ready:
-                        pass
+                    wait(data)
                     began = time.perf_counter()
                     count = send(channel, 0, data, chunk, window)
                     return {"time": time.perf_counter() - began, "chunks": float(count), "sent_bytes": float(data.size)}
@@ -150,6 +146,5 @@ def _serve(core: int | None, patience: float, parent: int, signals: Signals, pip
 
 def _receive(channel: Receiving, point: Point) -> None:
     aggregate = aggregation(str(point["aggregation"]))
-    displace = Displace(point)
     while receive(channel, aggregate)[0] != _LAST:
-        displace()
+        pass

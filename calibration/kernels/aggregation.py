@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.chunks import Bytes, Header, aggregation
 
 _KIB, _MIB = 1 << 10, 1 << 20
@@ -27,7 +27,7 @@ class Aggregation(Kernel):
         """Return policies, chunks and tensor sizes."""
         chunks = (256 * _KIB,) if quick else (64 * _KIB, 256 * _KIB, 1024 * _KIB)
         sizes = (1 * _MIB, 8 * _MIB) if quick else (1 * _MIB, 4 * _MIB, 12 * _MIB)
-        return at_both_ends(
+        return with_waiting(
             [
                 {"aggregation": policy, "chunk": chunk, "bytes": size}
                 for policy, chunk, size in itertools.product(("preallocated", "regrown"), chunks, sizes)
@@ -41,10 +41,10 @@ class Aggregation(Kernel):
         chunk, size = int(point["chunk"]), int(point["bytes"])
         slot = np.ones(chunk, np.uint8)
         aggregate = aggregation(str(point["aggregation"]))
-        displace = Displace(point)
+        wait = Wait(point)
 
         def block() -> Sample:
-            displace(slot)
+            wait(slot)
             held: Bytes | None = None
             began = time.perf_counter()
             for offset in range(0, size, chunk):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.batches import drawing
 from calibration.pipeline.compute_node import neighbor_lists
 
@@ -24,7 +24,7 @@ class EdgeIndexing(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return numbers of edges, and edges of a node."""
         sizes = (20_000, 400_000) if quick else (5000, 20_000, 100_000, 400_000)
-        return at_both_ends([{"edges": size, "per_node": share} for size in sizes for share in (2, 20)])
+        return with_waiting([{"edges": size, "per_node": share} for size in sizes for share in (2, 20)])
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
@@ -33,13 +33,13 @@ class EdgeIndexing(Kernel):
         nodes = edges // int(point["per_node"])
         rng = np.random.default_rng(0)
         source, target = rng.integers(0, nodes, edges), np.sort(rng.integers(0, nodes, edges))
-        displace = Displace(point)
+        wait = Wait(point)
 
         def block() -> Sample:
-            displace(source, target)
+            wait(source, target)
             began = time.perf_counter()
             drawing(neighbor_lists(source, target, nodes), (1,))
-            return {"time": time.perf_counter() - began, "edges": float(edges)}
+            return {"time": time.perf_counter() - began, "edges": float(edges), "nodes": float(nodes)}
 
         yield block
 

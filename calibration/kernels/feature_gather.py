@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.batches import gather
 
 _WIDTHS, _WIDTHS_QUICK = (8, 32, 100, 300), (16, 128)
@@ -28,7 +28,7 @@ class FeatureGather(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return row widths, table sizes and rows, where the table holds as many."""
         widths, tables, rows = (_WIDTHS_QUICK, _TABLES_QUICK, _ROWS_QUICK) if quick else (_WIDTHS, _TABLES, _ROWS)
-        return at_both_ends(
+        return with_waiting(
             [
                 {"dimension": width, "table": table, "rows": count}
                 for width, table, count in itertools.product(widths, tables, rows)
@@ -44,12 +44,12 @@ class FeatureGather(Kernel):
         table = np.ones((held, width), np.float32)
         out = np.zeros((count, width), np.float32)
         rng = np.random.default_rng(0)
-        displace = Displace(point)
+        wait = Wait(point)
 
         def block() -> Sample:
             nodes = rng.permutation(held)[:count] if held < 4 * count else np.unique(rng.integers(0, held, count))
             rng.shuffle(nodes)
-            displace(nodes)
+            wait(nodes)
             began = time.perf_counter()
             gather(table, nodes, out)
             taken = time.perf_counter() - began

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 from calibration.pipeline.training import Trainer
 from perfmodel.graph.sampler import Drawn, sample
 from perfmodel.model.gnn_work import Layer, work_on_core
 
-_GRAPH = SyntheticGraph(60_000, 15.0, 1.0, seed=7)
-_FANOUTS, _FANOUTS_QUICK = ("10,5", "15,10", "8,5,3"), ("10,5", "6,5,3")
+#: Mini-batches of the first reach the same nodes by many edges, of the second nearly each node by one.
+_GRAPHS = {"dense": SyntheticGraph(5000, 40.0, 1.0, seed=7), "sparse": SyntheticGraph(300_000, 9.0, 0.8, seed=7)}
+_FANOUTS, _FANOUTS_QUICK = ("10", "10,6", "7,5,3"), ("10,5", "6,5,3")
 _BATCHES, _BATCHES_QUICK = (48, 200, 800), (64, 400)
-_WIDTHS = ("24,16,8", "64,32,16", "150,64,24", "300,32,16", "64,96,48")
+_WIDTHS = ("24,16,8", "64,32,16", "150,64,12", "300,32,24", "40,96,40")
 _WIDTHS_QUICK = ("32,16,8", "160,64,16")
 
 
@@ -34,7 +35,9 @@ class GnnLayers(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return fanouts, batches and widths (features, hidden, classes)."""
         choices = (_FANOUTS_QUICK, _BATCHES_QUICK, _WIDTHS_QUICK) if quick else (_FANOUTS, _BATCHES, _WIDTHS)
-        return at_both_ends([{"fanout": f, "batch": b, "widths": w} for f, b, w in itertools.product(*choices)])
+        return with_waiting(
+            [{"graph": g, "fanout": f, "batch": b, "widths": w} for g, f, b, w in itertools.product(_GRAPHS, *choices)]
+        )
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
@@ -42,16 +45,16 @@ class GnnLayers(Kernel):
         fanout = tuple(int(part) for part in str(point["fanout"]).split(","))
         inputs, hidden, classes = (int(part) for part in str(point["widths"]).split(","))
         widths = (inputs, *[hidden] * (len(fanout) - 1), classes)
-        drawn = _drawn(int(point["batch"]), fanout)
+        drawn = _drawn(str(point["graph"]), int(point["batch"]), fanout)
         rng = np.random.default_rng(0)
         features = rng.random((drawn.nodes.size, inputs), dtype=np.float32)
         labels = rng.integers(0, classes, int(point["batch"]))
         trainer = Trainer(widths)
-        displace = Displace(point)
+        wait = Wait(point)
         counted = counts(drawn.nodes.size, drawn.source.size, widths)
 
         def block() -> Sample:
-            displace(features)
+            wait(features)
             began = time.perf_counter()
             trainer.step(drawn.source, drawn.target, features, labels)
             return {"time": time.perf_counter() - began, **counted}
@@ -60,9 +63,9 @@ class GnnLayers(Kernel):
 
 
 @functools.lru_cache(maxsize=64)
-def _drawn(batch: int, fanout: tuple[int, ...]) -> Drawn:
+def _drawn(graph: str, batch: int, fanout: tuple[int, ...]) -> Drawn:
     rng = np.random.default_rng(batch)
-    csc = csc_of(_GRAPH)
+    csc = csc_of(_GRAPHS[graph])
     return sample(csc, rng.choice(csc.nodes, batch, replace=False), fanout, rng=rng)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 from perfmodel.graph.sampler import Csc, Drawn, NeighborSampler
 
@@ -30,7 +30,7 @@ class NeighborSampling(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return graphs, batches and fanouts."""
         graphs, batches = (_GRAPHS_QUICK, (64, 512)) if quick else (_GRAPHS, (48, 256, 1024))
-        return at_both_ends(
+        return with_waiting(
             [
                 {"nodes": nodes, "mean_degree": degree, "spread": spread, "batch": batch, "fanout": fanout}
                 for (nodes, degree, spread), batch, fanout in itertools.product(
@@ -47,11 +47,11 @@ class NeighborSampling(Kernel):
         sampler = NeighborSampler(csc)
         fanout = tuple(int(part) for part in str(point["fanout"]).split(","))
         rng = np.random.default_rng(0)
-        displace = Displace(point)
+        wait = Wait(point)
 
         def block() -> Sample:
             seeds = rng.choice(csc.nodes, int(point["batch"]), replace=False)
-            displace(seeds)
+            wait(seeds)
             began = time.perf_counter()
             drawn = sampler.sample(seeds, fanout, rng=rng)
             taken = time.perf_counter() - began

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.kernels._packages import load, missing, one_torch_thread
 from calibration.kernels._power_law import power_law_graph
 from calibration.kernels._sampling_points import fanout_of, sampling_points
@@ -37,7 +37,7 @@ class NeighborSamplingPyg(Kernel):
 
     def points(self, quick: bool) -> Sequence[Point]:
         """Return graphs, batches and fanouts, which PyG lists from the seeds outward."""
-        return at_both_ends(sampling_points(quick))
+        return with_waiting(sampling_points(quick))
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
@@ -45,13 +45,13 @@ class NeighborSamplingPyg(Kernel):
         nodes, batch = int(point["nodes"]), int(point["batch"])
         degree = power_law_graph(nodes, int(point["degree"])).in_degree
         random = np.random.default_rng()
-        displace = Displace(point)
+        wait = Wait(point)
         with one_torch_thread() as torch:
             loader = _loader(torch, point)
 
             def block() -> Sample:
                 seeds = torch.from_numpy(random.choice(nodes, batch, replace=False))
-                displace()
+                wait()
                 began = time.perf_counter()
                 drawn = loader.collate_fn(seeds)
                 taken = time.perf_counter() - began

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.precision import Codec
 
 _PRECISIONS = ("fp16", "bf16", "fp8", "int8", "int4")
-_SHAPES = ((4000, 16), (1000, 64), (12_000, 64), (3000, 200), (2000, 500))
-_SHAPES_QUICK = ((4000, 16), (3000, 100))
+_SHAPES = ((4000, 16), (1000, 64), (12_000, 64), (3000, 200), (12_000, 400))
+_SHAPES_QUICK = ((4000, 16), (1000, 100), (20_000, 100))
 
 
 class Quantization(Kernel):
@@ -27,7 +27,7 @@ class Quantization(Kernel):
 
     def points(self, quick: bool) -> Sequence[Point]:
         """Return directions, precisions and shapes."""
-        return at_both_ends(
+        return with_waiting(
             [
                 {"direction": direction, "precision": precision, "rows": rows, "dimension": width}
                 for direction, precision, (rows, width) in itertools.product(
@@ -43,10 +43,10 @@ class Quantization(Kernel):
         codec = Codec(width, str(point["precision"]))
         features = np.random.default_rng(0).random((rows, width), dtype=np.float32)
         sent, wide = codec.encode(features), np.zeros_like(features)
-        displace = Displace(point)
+        wait = Wait(point)
 
         def block() -> Sample:
-            displace(features if point["direction"] == "round" else sent)
+            wait(features if point["direction"] == "round" else sent)
             began = time.perf_counter()
             if point["direction"] == "round":
                 codec.encode(features, sent)

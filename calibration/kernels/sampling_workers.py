@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.cores import memory_cores
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Displace, at_both_ends
+from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.batches import Alone, Loader, Workers, drawing
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
 
@@ -28,7 +28,7 @@ class SamplingWorkers(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return numbers of workers, batches and feature widths."""
         workers, batches = ((0, 2), (400,)) if quick else ((0, 1, 2, 3), (32, 400, 1200))
-        return at_both_ends(
+        return with_waiting(
             [
                 {"workers": count, "batch": batch, "dimension": width}
                 for count, batch, width in itertools.product(workers, batches, (100,) if quick else (16, 128))
@@ -55,12 +55,12 @@ class SamplingWorkers(Kernel):
             source = Workers(loader, csc.nodes, batch, count, min(most, csc.nodes), most, memory_cores())
         else:
             source = Alone(loader, csc.nodes, batch)
-        displace = Displace(point)
+        wait = Wait(point)
         steps = itertools.count(step=max(count, 1))
 
         def block() -> Sample:
             step = next(steps)
-            displace()
+            wait()
             drawn, took = zip(*(source.next(step + number) for number in range(max(count, 1))), strict=True)
             return {"time": sum(took), "batches": float(len(drawn))}
 

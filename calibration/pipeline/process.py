@@ -69,5 +69,5 @@ def polling(first: int | None, second: int | None) -> float:
     return POLLING if first != second else 0.0
 
 
-#: Longer than a chunk takes, shorter than what a sleeping core costs in power.
-POLLING = 2e-3
+#: Longer than the other node's phases take: a core that sleeps takes tens of microseconds to wake up.
+POLLING = 0.5

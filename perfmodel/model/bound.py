@@ -27,6 +27,7 @@ _BATCHES: Mapping[str, Callable[[Any], BatchQuantities]] = {
     "neighborhood": neighborhood,
     "frontier": frontier,
 }
+_SETTLING = 2  # rounds of time and displacement: each changes the time by less than a tenth of the last change
 _INDEX_WIDTH = {"int32": 4.0, "int64": 8.0}
 
 
@@ -138,10 +139,16 @@ class Bound:
         for name, batch in self.batches.items():
             self.values |= batch_values(name, batch)
         self._derive()
+        self.values["batch.time"] = 0.0
         self.steps = tuple(self._bound(step) for step in self.steps_taken)
         self.memory_steps = tuple(self._bound(step) for step in memory_steps(scenario))
         seeds = scenario.workload.sampling.seeds.nodes
         self.batches_per_epoch = float(np.ceil(seeds / scenario.workload.sampling.batch))
+        self.displaces = any(
+            np.isfinite(getattr(self.system, role).displacement_time) for role in ("memory_node", "compute_node", "gpu")
+        )
+        if self.displaces:
+            self.values["batch.time"] = float(self.run({}).time)
 
     def _batches_needed(self) -> list[str]:
         return sorted({"batch", *(step.batch for step in self.steps_taken)})
@@ -176,13 +183,6 @@ class Bound:
         self.values["plan.offset_width"] = 8.0 if many else self.values["plan.index_width"]
         copied = stored if early else chosen
         self.values["copied.width"], self.values["copied.scale"] = PRECISIONS[copied]
-        self.values["batch.touched_bytes"] = self._touched()
-
-    def _touched(self) -> float:
-        """Return the memory that a mini-batch touches in all its phases, each buffer once."""
-        sent = [step.batch for step in self.steps_taken if step.name == "transfer"]
-        moved = sum(2.0 * self.batches[name].stored_bytes for name in {"batch", *sent})  # gathered, and taken over
-        return float(moved + sum(self.values[f"training.{kept}_bytes"] for kept in ("saved", "adjacency", "parameter")))
 
     def _bound(self, step: Step) -> BoundStep:
         parts: list[BoundPart] = []
@@ -249,14 +249,23 @@ class Bound:
             Laid over the scenario's values; arrays of one shape.
         """
         values = {**self.values, **changed}
+        if self.displaces:  # how much is displaced depends on the time, and the time on what is displaced
+            values["batch.time"] = 0.0
+            for _ in range(_SETTLING):
+                values["batch.time"] = self.composed(self._run_phases(values)[0])
+        phases, sizes, results = self._run_phases(values)
+        results["batch_bytes"] = sum(sizes.values())
+        memory = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.memory_steps}
+        return self._outcome(values, phases, sizes, memory)
+
+    def _run_phases(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Return the time of each step, the bytes of each kind of tensor, and the results that other formulas use."""
         phases: dict[str, Any] = {}
         sizes: dict[str, Any] = {}
         results: dict[str, Any] = {"decoded_bytes": self._decoded(values)}
         for bound in self.steps:
             phases[bound.step.name] = _run_step(bound, values, results, sizes)
-        results["batch_bytes"] = sum(sizes.values())
-        memory = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.memory_steps}
-        return self._outcome(values, phases, sizes, memory)
+        return phases, sizes, results
 
     def _decoded(self, values: Mapping[str, Any]) -> Any:
         """Return the bytes of the mini-batch as they are copied to the GPU."""

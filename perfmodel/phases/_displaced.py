@@ -1,8 +1,8 @@
-r"""What of an outer cache the phases of a mini-batch have displaced by the time one of them comes round again.
+r"""What of a phase's state the caches have lost by the time that it comes round again.
 
-A mini-batch that touches ``D`` bytes in all displaces the share ``D / \\max(D, L)`` of a cache of ``L`` bytes: nearly
-nothing where it is small, all where it is larger than the cache. What is displaced comes from memory once more: code and
-interpreter (a phase's restart), tables and buffers.
+Between two mini-batches other phases, and on a shared host other tenants, displace what a phase left in the caches: after
+``T`` the share ``d = 1 - exp(-T / tau)``. What is displaced comes from memory once more: code and interpreter (a phase's
+restart), tables and buffers. On a virtual machine of two cores ``tau`` was about 10 ms.
 """
 
 import sympy
@@ -10,7 +10,6 @@ import sympy
 from perfmodel.phases._base import symbol
 
 
-def displaced(outer_cache: str = "outer_cache") -> sympy.Expr:
-    """Return the share of the outer cache that is displaced between two mini-batches."""
-    touched = symbol("touched_bytes")
-    return touched / sympy.Max(touched, symbol(outer_cache))
+def displaced(displacement_time: str = "displacement_time") -> sympy.Expr:
+    """Return the share of a phase's state that is displaced between two mini-batches."""
+    return 1 - sympy.exp(-symbol("batch_time") / symbol(displacement_time))

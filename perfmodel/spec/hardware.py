@@ -42,6 +42,7 @@ class SamplingRates(Spec):
     time_per_choosing_call: Seconds = 0.0
     time_per_choice: SecondsPerEdge = 0.0
     time_per_indexed_edge: Seconds = 0.0
+    time_per_indexed_node: Seconds = 0.0
     time_per_indexing: Seconds = 0.0
     gather_bandwidth: Bandwidth = INFINITE
     time_per_row: SecondsPerNode = 0.0
@@ -68,6 +69,8 @@ class QuantizationRates(PrecisionRates):
     time_per_row: Seconds = 0.0
     time_per_row_back: Seconds = 0.0
     fp32: PrecisionRates | None = None
+    time_per_displaced_byte: SecondsPerByte = 0.0
+    time_per_displaced_byte_back: SecondsPerByte = 0.0
     time_per_call: Seconds = 0.0
     time_per_call_back: Seconds = 0.0
     restart_time: Seconds = 0.0
@@ -99,7 +102,7 @@ class Device(NamedSpec):
     allocator_overhead: Share = 0.0
     cores: Count = 1.0
     cache: Bytes = 0.0
-    outer_cache: Limit = INFINITE
+    displacement_time: Annotated[float, Within("s", above=True, infinite=True)] = INFINITE
     heap_limit: Bytes = 33554432.0
     copy_bandwidth: Bandwidth = INFINITE
     sampling: SamplingRates = SamplingRates()
@@ -138,6 +141,7 @@ class Link(NamedSpec):
     time_per_chunk: Seconds = 0.0
     time_per_acknowledgement: Seconds = 0.0
     time_per_packet: Seconds = 0.0
+    time_per_displaced_byte: SecondsPerByte = 0.0
     restart_time: Seconds = 0.0
     fault_time: SecondsPerByte = 0.0
     conversion: Conversion = Conversion()

@@ -157,14 +157,22 @@ def test_a_node_that_stops_is_given_up(mechanism: str, monkeypatch: pytest.Monke
             pipeline.run(asked(mechanism), LONG)
 
 
+def interrupted(pids: set[int]) -> None:
+    with Pipeline() as pipeline:
+        pids.update(pipeline.processes.values())
+        pipeline.run(asked("shared-memory"), 1)
+        with meanwhile(lambda: os.kill(os.getpid(), signal.SIGINT), 0.2):
+            pipeline.run(asked("shared-memory", workers=1), LONG)
+
+
 def test_an_interrupted_run_leaves_no_open_files() -> None:
     for _ in range(2):  # libraries keep some from the first time on
         before = len(os.listdir("/proc/self/fd"))
-        with pytest.raises(KeyboardInterrupt), Pipeline() as pipeline, nothing_is_left(pipeline):
-            pipeline.run(asked("shared-memory"), 1)
-            with meanwhile(lambda: os.kill(os.getpid(), signal.SIGINT), 0.2):
-                pipeline.run(asked("shared-memory", workers=1), LONG)
-        assert not any(map(alive, pipeline.processes.values()))
+        pids: set[int] = set()
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(pids)
+        assert len(pids) == 2
+        until(lambda: not any(map(alive, pids)), 3.0)
     assert len(os.listdir("/proc/self/fd")) <= before
 
 
@@ -296,14 +304,17 @@ def test_files_that_may_not_grow() -> None:
     with Pipeline() as pipeline:
         with limited_files(1 << 12), pytest.raises(SpecError, match="must have room for a graph, got File too large"):
             pipeline.run(asked(), 1)
-        with limited_files(1 << 20), pytest.raises(SpecError, match="must have room for .* bytes, got File too large"):
+        with (
+            limited_files(1 << 20),
+            pytest.raises(SpecError, match=r"must have room for \d+ bytes, got File too large"),
+        ):
             pipeline.run(asked("shared-memory", chunk=1 << 20), 1)
         assert len(pipeline.run(asked("shared-memory"), 1)) == 1
 
 
 def test_the_scenario_of_a_run_needs_room_for_its_graph() -> None:
     graph = SyntheticGraph(2100, 8.0, 0.8)  # measured here for the first time
-    with limited_files(1 << 12), pytest.raises(SpecError, match="must have room for a graph, got File too large"):
+    with limited_files(1 << 12), pytest.raises(SpecError, match="must have room for a graph"):
         Configuration(graph).scenario()
 
 
