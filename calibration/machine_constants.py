@@ -225,7 +225,7 @@ def _link(entry: str, name: str, own: Mapping[str, Constant]) -> Group:
             "restart_time", 5e-5, (1e-8, 1e-2), "s", "bringing both ends back into displaced caches"
         ),
         "link_displaced_byte_time": constant(
-            "time_per_missed_byte",
+            "time_per_displaced_byte",
             3e-11,
             (1e-14, 1e-8),
             "s/B",
@@ -271,7 +271,9 @@ def sent(record: Record, values: Values) -> float:
 
 def trained(record: Record, values: Values) -> float:
     """Return the time of one training step."""
-    return phase("training_on_core", around(record, values), **record.counts, compute_efficiency=1.0)
+    return phase(
+        "training_on_core", around(record, values), **record.counts, compute_efficiency=1.0, activation_width=4.0
+    )
 
 
 _TRAINING: Final = MappingProxyType(
@@ -296,15 +298,21 @@ _TRAINING: Final = MappingProxyType(
             "s",
             "one element that a layer gives out",
         ),
-        "training_restart_time": Constant(
+        "training_missed_byte_time": Constant(
             DEVICE,
-            ("training.restart_time",),
-            1e-4,
-            (1e-8, 1e-1),
-            "s",
-            "bringing the training back into a displaced cache",
+            ("training.time_per_missed_byte",),
+            2e-10,
+            (1e-14, 1e-8),
+            "s/B",
+            "one byte of activations beyond the cache",
         ),
-        "time_per_step": Constant(DEVICE, ("training.time_per_step",), 5e-5, (1e-7, 1e-1), "s", "fixed cost of a step"),
+        "outer_cache": Constant(DEVICE, ("outer_cache",), 1.6e7, (1e6, 1e9), "B", "cache that activations find"),
+        "training_restart_time": Constant(
+            DEVICE, ("training.restart_time",), 6e-5, (1e-8, 1e-1), "s", "bringing one layer back into displaced caches"
+        ),
+        "time_per_layer": Constant(
+            DEVICE, ("training.time_per_layer",), 5e-5, (1e-7, 1e-1), "s", "fixed cost of a layer"
+        ),
     }
 )
 

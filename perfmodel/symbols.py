@@ -341,11 +341,20 @@ _ALL: Final = (
         "bias, activation and gradient of one element of a layer",
         "system.{where}.training.time_per_written_element",
     ),
-    Quantity("time_per_step", "s", "fixed cost of a training step", "system.{where}.training.time_per_step"),
+    Quantity("training_layers", "", "layers of the model", "training.layers"),
+    Quantity("activation_width", "B", "bytes of an activation", "training.activation_width"),
+    Quantity("time_per_layer", "s", "fixed cost of a layer in a step", "system.{where}.training.time_per_layer"),
+    Quantity(
+        "training_missed_byte_time",
+        "s/B",
+        "reaching one byte of activations beyond the cache, on top",
+        "system.{where}.training.time_per_missed_byte",
+    ),
+    Quantity("outer_cache", "B", "cache that activations find", "system.{where}.outer_cache"),
     Quantity(
         "training_restart_time",
         "s",
-        "bringing the training back into a cache that was displaced",
+        "bringing one layer's training back into caches that were displaced",
         "system.{where}.training.restart_time",
     ),
 )

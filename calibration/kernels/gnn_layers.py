@@ -78,6 +78,7 @@ def counts(nodes: int, edges: int, widths: Sequence[int]) -> dict[str, float]:
         "passed_elements": done.passed_elements,
         "read_elements": done.read_elements,
         "written_elements": done.written_elements,
+        "training_layers": done.layers,
     }
 
 

@@ -32,12 +32,13 @@ class Layer:
 
 @dataclasses.dataclass(frozen=True)
 class OnCore:
-    """Work of a step kernel by kernel: products [flop], elements passed along edges, taken in and given out."""
+    """Work of a step kernel by kernel: products [flop], elements passed along edges, taken in and given out; layers."""
 
     product_flop: float
     passed_elements: float
     read_elements: float
     written_elements: float
+    layers: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Work:
             "training.passed_elements": self.on_core.passed_elements,
             "training.read_elements": self.on_core.read_elements,
             "training.written_elements": self.on_core.written_elements,
+            "training.layers": self.on_core.layers,
+            "training.activation_width": _WIDTH,
             "training.saved_bytes": self.saved,
             "training.message_bytes": self.messages,
             "training.adjacency_bytes": self.adjacency,
@@ -119,7 +122,7 @@ def work_on_core(stack: list[Layer], products: float) -> OnCore:
     Examples
     --------
     >>> work_on_core([Layer(10.0, 20.0, 4.0, 2.0)], 1.0)
-    OnCore(product_flop=320.0, passed_elements=80.0, read_elements=40.0, written_elements=20.0)
+    OnCore(product_flop=320.0, passed_elements=80.0, read_elements=40.0, written_elements=20.0, layers=1.0)
     """
     flop = passed = 0.0
     for number, layer in enumerate(stack):
@@ -128,7 +131,7 @@ def work_on_core(stack: list[Layer], products: float) -> OnCore:
         passed += passes * layer.edges * layer.inputs
     read = sum(layer.nodes * layer.inputs for layer in stack)
     written = sum(layer.nodes * layer.outputs for layer in stack)
-    return OnCore(flop, passed, read, written)
+    return OnCore(flop, passed, read, written, float(len(stack)))
 
 
 def _memory(workload: Workload, stack: list[Layer]) -> tuple[float, float, float, float]:

@@ -88,7 +88,8 @@ class TrainingRates(Spec):
     time_per_passed_element: Seconds = 0.0
     time_per_read_element: Seconds = 0.0
     time_per_written_element: Seconds = 0.0
-    time_per_step: Seconds = 0.0
+    time_per_missed_byte: SecondsPerByte = 0.0
+    time_per_layer: Seconds = 0.0
     restart_time: Seconds = 0.0
 
 
@@ -102,6 +103,7 @@ class Device(NamedSpec):
     allocator_overhead: Share = 0.0
     cores: Count = 1.0
     cache: Bytes = 0.0
+    outer_cache: Limit = INFINITE
     displacement_time: Annotated[float, Within("s", above=True, infinite=True)] = INFINITE
     heap_limit: Bytes = 33554432.0
     copy_bandwidth: Bandwidth = INFINITE
