@@ -146,5 +146,6 @@ def _serve(core: int | None, patience: float, parent: int, signals: Signals, pip
 
 def _receive(channel: Receiving, point: Point) -> None:
     aggregate = aggregation(str(point["aggregation"]))
+    wait = Wait({"away": 0.0})
     while receive(channel, aggregate)[0] != _LAST:
-        pass
+        wait()
