@@ -36,7 +36,7 @@ class EdgeIndexing(Kernel):
         wait = Wait(point)
 
         def block() -> Sample:
-            wait(source, target)
+            wait()  # the edges arrived before the features were widened
             began = time.perf_counter()
             drawing(neighbor_lists(source, target, nodes), (1,))
             return {"time": time.perf_counter() - began, "edges": float(edges), "nodes": float(nodes)}

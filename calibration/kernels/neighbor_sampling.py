@@ -11,8 +11,9 @@ import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.kernels._cold import Wait, with_waiting
+from calibration.pipeline.batches import Loader, PlainDrawing
 from calibration.pipeline.configuration import SyntheticGraph, csc_of
-from perfmodel.graph.sampler import Csc, Drawn, NeighborSampler
+from perfmodel.graph.sampler import Csc, Drawn
 
 _GRAPHS = ((4000, 12.0, 0.8), (20_000, 8.0, 1.2), (60_000, 25.0, 1.0), (250_000, 10.0, 1.0), (600_000, 6.0, 0.7))
 _GRAPHS_QUICK = ((20_000, 10.0, 1.0), (200_000, 12.0, 1.0))
@@ -24,7 +25,7 @@ class NeighborSampling(Kernel):
     """One mini-batch after another from random graphs with heavy tails; every block has other seeds."""
 
     name = "neighbor_sampling"
-    isolates = "drawing neighbors and renaming nodes on one core, without gathering features"
+    isolates = "drawing neighbors, renaming nodes and stacking the edges on one core, without gathering features"
     unit_of_work = "mini-batch"
 
     def points(self, quick: bool) -> Sequence[Point]:
@@ -44,18 +45,20 @@ class NeighborSampling(Kernel):
     def prepared(self, point: Point) -> Iterator[Block]:
         """Keep one sampler for all blocks, as a loader does."""
         csc = csc_of(SyntheticGraph(int(point["nodes"]), float(point["mean_degree"]), float(point["spread"])))
-        sampler = NeighborSampler(csc)
         fanout = tuple(int(part) for part in str(point["fanout"]).split(","))
         rng = np.random.default_rng(0)
+        draw = PlainDrawing(csc, fanout)
+        loader = Loader(draw, np.zeros((csc.nodes, 0), np.float32), np.zeros(csc.nodes, np.int64))
         wait = Wait(point)
 
         def block() -> Sample:
             seeds = rng.choice(csc.nodes, int(point["batch"]), replace=False)
             wait(seeds)
+            seed = int(rng.integers(2**31))
             began = time.perf_counter()
-            drawn = sampler.sample(seeds, fanout, rng=rng)
+            loader.load(seeds, seed)
             taken = time.perf_counter() - began
-            return {"time": taken, **counts(csc, drawn, fanout)}
+            return {"time": taken, **counts(csc, draw.drawn, fanout)}
 
         yield block
 

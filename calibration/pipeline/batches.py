@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calibration.pipeline.chunks import PipelineError
 from calibration.pipeline.process import settle
-from perfmodel.graph.sampler import Csc, NeighborSampler
+from perfmodel.graph.sampler import Csc, Drawn, NeighborSampler
 
 Features = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -48,15 +48,17 @@ def drawing(csc: Csc, fanout: Sequence[int], loader: str = "plain") -> Drawing:
 
 
 class PlainDrawing:
-    """perfmodel's own sampler, with its renaming table kept."""
+    """perfmodel's own sampler, with its renaming table kept; ``drawn`` is what it drew last."""
+
+    drawn: Drawn
 
     def __init__(self, csc: Csc, fanout: Sequence[int]) -> None:
         self._sampler, self._fanout = NeighborSampler(csc), tuple(fanout)
 
     def __call__(self, seeds: Ids, seed: int) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
         """Draw one mini-batch."""
-        drawn = self._sampler.sample(seeds, self._fanout, rng=np.random.default_rng(seed))
-        return drawn.nodes, drawn.source, drawn.target
+        self.drawn = self._sampler.sample(seeds, self._fanout, rng=np.random.default_rng(seed))
+        return self.drawn.nodes, self.drawn.source, self.drawn.target
 
 
 class Loader:
