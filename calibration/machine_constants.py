@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from calibration.fit import Constant
+from calibration.kernels._peer import tensor_sizes
 from calibration.measurements import Record
 from perfmodel.model.compile import compiled
 
@@ -256,17 +257,19 @@ _TCP: Final = {
 
 
 def sent(record: Record, values: Values) -> float:
-    """Return the time of sending one tensor."""
-    size = record.counts["sent_bytes"]
+    """Return the time of sending the tensors of a point."""
     copies = dict.fromkeys(("sender_copy_bandwidth", "receiver_copy_bandwidth"), values["copy_bandwidth"])
-    known = {**around(record, values), **copies, "tensor_bytes": size}
-    known = {"conversion_time": 0.0, "link_bandwidth": 1e30, "fault_time": 0.0, "receiver_heap_limit": 1e15, **known}
-    aggregation = phase("aggregation_preallocated", known)
-    tensor = phase(
-        "transfer", known, chunk=float(record.point["chunk"]), window=float(record.point["window"]), devices=1.0,
-        link_latency=0.0, header_bytes=32.0, aggregation_time=aggregation,
-    )  # fmt: skip
-    return phase("sending", known, transfer_time=tensor)
+    nothing = {"conversion_time": 0.0, "link_bandwidth": 1e30, "fault_time": 0.0, "receiver_heap_limit": 1e15}
+    known = {**nothing, **around(record, values), **copies}
+    total = 0.0
+    for size in tensor_sizes(record.point):
+        aggregation = phase("aggregation_preallocated", known, tensor_bytes=float(size))
+        total += phase(
+            "transfer", known, tensor_bytes=float(size), chunk=float(record.point["chunk"]),
+            window=float(record.point["window"]), devices=1.0, link_latency=0.0, header_bytes=32.0,
+            aggregation_time=aggregation,
+        )  # fmt: skip
+    return phase("sending", known, transfer_time=total)
 
 
 def trained(record: Record, values: Values) -> float:
@@ -319,7 +322,9 @@ _TRAINING: Final = MappingProxyType(
 
 def indexed(record: Record, values: Values) -> float:
     """Return the time of making neighbor lists."""
-    return phase("indexing", values, batch_edges=record.counts["edges"], batch_nodes=record.counts["nodes"])
+    return phase(
+        "indexing", around(record, values), batch_edges=record.counts["edges"], batch_nodes=record.counts["nodes"]
+    )
 
 
 _INDEXING: Final = {
@@ -330,6 +335,14 @@ _INDEXING: Final = {
         (1e-12, 1e-6),
         "s",
         "making room for one node's neighbor list",
+    ),
+    "indexing_restart_time": Constant(
+        DEVICE,
+        ("sampling.indexing_restart_time",),
+        2e-5,
+        (1e-8, 1e-2),
+        "s",
+        "bringing indexing back into displaced caches",
     ),
     "time_per_indexing": Constant(
         DEVICE, ("sampling.time_per_indexing",), 2e-5, (1e-8, 1e-2), "s", "making neighbor lists, however many"

@@ -303,6 +303,12 @@ _ALL: Final = (
         "system.{where}.sampling.time_per_indexed_node",
     ),
     Quantity(
+        "indexing_restart_time",
+        "s",
+        "bringing indexing back into caches that were displaced",
+        "system.{where}.sampling.indexing_restart_time",
+    ),
+    Quantity(
         "time_per_indexing",
         "s",
         "making neighbor lists, however many",

@@ -21,6 +21,7 @@ from calibration.pipeline.chunks import PipelineError, Receiving, Sending, aggre
 from calibration.pipeline.process import one_thread, polling, settle
 from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 
+_TENSORS = 3
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
@@ -58,8 +59,20 @@ class Peer:
             self._process.join()
 
 
+def tensor_sizes(point: Point) -> tuple[int, int, int]:
+    """Return the bytes of features, edge index and labels of a point: most in the first, as in a mini-batch.
+
+    Examples
+    --------
+    >>> tensor_sizes({"bytes": 80_000})
+    (80000, 20000, 2048)
+    """
+    size = int(point["bytes"])
+    return size, max(size // 4, 1), min(size, 2048)
+
+
 class ChunkKernel(Kernel):
-    """Tensors sent chunk by chunk to another core, which copies every chunk to its place and acknowledges it."""
+    """A mini-batch's tensors sent chunk by chunk to another core, which puts every chunk in its place and acknowledges it."""
 
     unit_of_work = "chunk"
 
@@ -71,7 +84,7 @@ class ChunkKernel(Kernel):
             [
                 {"chunk": chunk, "window": window, "bytes": size, "aggregation": "preallocated"}
                 for chunk, window, size in itertools.product(chunks, windows, sizes)
-                if size <= 200 * chunk
+                if size <= 200 * chunk and window * chunk <= 4 * _MIB
             ]
         )
 
@@ -87,6 +100,7 @@ class ChunkKernel(Kernel):
         wait = Wait(point)
         data = np.random.default_rng(0).integers(0, 255, int(point["bytes"]), dtype=np.uint8)
         chunk, window = int(point["chunk"]), int(point["window"])
+        tensors = [data[:size] for size in tensor_sizes(point)]
         self._peer = self._peer or Peer()
         try:
             with self._channel(point, self._peer) as channel:
@@ -94,8 +108,8 @@ class ChunkKernel(Kernel):
                 def block() -> Sample:
                     wait(data)
                     began = time.perf_counter()
-                    count = send(channel, 0, data, chunk, window)
-                    return {"time": time.perf_counter() - began, "chunks": float(count), "sent_bytes": float(data.size)}
+                    count = sum(send(channel, n, part, chunk, window) for n, part in enumerate(tensors))
+                    return {"time": time.perf_counter() - began, "chunks": float(count)}
 
                 yield block
                 send(channel, _LAST, np.zeros(1, np.uint8), chunk, 1)
@@ -147,5 +161,9 @@ def _serve(core: int | None, patience: float, parent: int, signals: Signals, pip
 def _receive(channel: Receiving, point: Point) -> None:
     aggregate = aggregation(str(point["aggregation"]))
     wait = Wait({"away": 0.0})
-    while receive(channel, aggregate)[0] != _LAST:
-        wait()
+    while True:
+        number, _ = receive(channel, aggregate)
+        if number == _LAST:
+            return
+        if number == _TENSORS - 1:
+            wait()

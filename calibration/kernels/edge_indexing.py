@@ -24,7 +24,7 @@ class EdgeIndexing(Kernel):
     def points(self, quick: bool) -> Sequence[Point]:
         """Return numbers of edges, and edges of a node."""
         sizes = (20_000, 400_000) if quick else (5000, 20_000, 100_000, 400_000)
-        return with_waiting([{"edges": size, "per_node": share} for size in sizes for share in (2, 20)])
+        return with_waiting([{"edges": size, "per_node": share} for size in sizes for share in (1, 4, 20)])
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:

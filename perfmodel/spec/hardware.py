@@ -44,6 +44,7 @@ class SamplingRates(Spec):
     time_per_indexed_edge: Seconds = 0.0
     time_per_indexed_node: Seconds = 0.0
     time_per_indexing: Seconds = 0.0
+    indexing_restart_time: Seconds = 0.0
     gather_bandwidth: Bandwidth = INFINITE
     time_per_row: SecondsPerNode = 0.0
     time_per_missed_row: SecondsPerNode = 0.0
