@@ -22,6 +22,7 @@ from calibration.pipeline.process import one_thread, polling, settle
 from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 
 _TENSORS = 3
+_PAUSE = 2.5e-3  # seconds within which the peer has gone through its other phases and listens again
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
@@ -106,7 +107,10 @@ class ChunkKernel(Kernel):
             with self._channel(point, self._peer) as channel:
 
                 def block() -> Sample:
+                    settled = time.perf_counter() + _PAUSE
                     wait(data)
+                    while time.perf_counter() < settled:
+                        pass
                     began = time.perf_counter()
                     count = sum(send(channel, n, part, chunk, window) for n, part in enumerate(tensors))
                     return {"time": time.perf_counter() - began, "chunks": float(count)}
