@@ -14,13 +14,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perfmodel.errors import PerfmodelError
+
 Bytes = NDArray[np.uint8]
 
 HEADER = struct.Struct("<QQQQ")
 ACKNOWLEDGEMENT = struct.Struct("<QQ")
 
 
-class PipelineError(Exception):
+class PipelineError(PerfmodelError):
     """A run that could not go on: a process that ended, a broken connection, data that did not arrive whole."""
 
 

@@ -14,6 +14,7 @@ from perfmodel.errors import SpecError, nearest
 from perfmodel.units import render
 
 _SUITES = ("lgnnic", "machine")
+_LOADERS = ("plain", "pyg")
 
 
 @click.command("validate")
@@ -21,10 +22,17 @@ _SUITES = ("lgnnic", "machine")
 @click.option("--table", metavar="FILE", help="Rows of your own, with the header of the shipped table.")
 @click.option("--profile", metavar="FILE", help="Profile to validate in place of the shipped or the machine's own.")
 @click.option("--quick", is_flag=True, help="machine: 12 configurations in place of 60.")
+@click.option("--loader", default="plain", metavar="LOADER", help="machine: whose sampler, plain or pyg [default: plain].")
 @json_option
 @click.pass_context
 def command(
-    context: click.Context, suite: str, table: str | None, profile: str | None, quick: bool, as_json: bool
+    context: click.Context,
+    suite: str,
+    table: str | None,
+    profile: str | None,
+    quick: bool,
+    loader: str,
+    as_json: bool,
 ) -> None:
     """Hold the model against a published table (lgnnic), or against real runs on this machine (machine).
 
@@ -40,7 +48,9 @@ def command(
         )
     if suite != "machine" and quick:
         raise SpecError("--quick", "shortens the runs on this machine", f"validate {suite}", "validate machine --quick")
-    found = _on_this_machine(profile, quick) if suite == "machine" else _published(table, profile)
+    if loader not in _LOADERS:
+        raise SpecError("--loader", f"must be one of {', '.join(_LOADERS)}", repr(loader), nearest(loader, _LOADERS))
+    found = _on_this_machine(profile, quick, loader) if suite == "machine" else _published(table, profile)
     document = {"schema": 1, "perfmodel": perfmodel.__version__, **found}
     if as_json:
         write_json(document)
@@ -56,12 +66,12 @@ def _published(table: str | None, profile: str | None) -> dict[str, Any]:
     return lgnnic.validate(table, profile)
 
 
-def _on_this_machine(profile: str | None, quick: bool) -> dict[str, Any]:
+def _on_this_machine(profile: str | None, quick: bool, loader: str) -> dict[str, Any]:
     from calibration.machine_validation import validate
     from perfmodel.cli.output import progress_bar
 
     with progress_bar("running configurations") as progress:
-        return validate(profile, quick, progress)
+        return validate(profile, quick, progress, loader="pyg" if loader == "pyg" else "plain")
 
 
 def _write_machine(document: dict[str, Any]) -> None:
