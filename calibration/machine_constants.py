@@ -377,7 +377,8 @@ def beside(record: Record, values: Values) -> float:
         0.0,
     )  # fmt: skip
     return phase(
-        "sampling", {**around(record, values), **nothing, "sampling_restart_time": 0.0, "time_per_batch": record.counts["alone"]}, memory_bandwidth=1e30, devices=1.0,
+        "sampling", {**around(record, values), **nothing, "time_per_batch": record.counts["alone"]},
+        sampling_restart_time=0.0, memory_bandwidth=1e30, devices=1.0,
         workers=float(record.point["workers"]),
     )  # fmt: skip
 

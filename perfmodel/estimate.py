@@ -356,7 +356,9 @@ def _machine_warnings(scenario: Scenario) -> list[str]:
             found.append(f"profile {name} was measured on another machine: calibrate this one with perfmodel calibrate")
         elif "machine" in made_by and made_by.get("perfmodel") != perfmodel.__version__:
             version = made_by.get("perfmodel", "an unknown version")
-            found.append(f"profile {name} was made by perfmodel {version}, this is {perfmodel.__version__}: calibrate anew")
+            found.append(
+                f"profile {name} was made by perfmodel {version}, this is {perfmodel.__version__}: calibrate anew"
+            )
     return found
 
 

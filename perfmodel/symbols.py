@@ -193,7 +193,10 @@ _ALL: Final = (
         "system.{where}.quantization.{precision}.time_per_row_back",
     ),
     Quantity(
-        "quantize_call_time", "s", "rounding one mini-batch, whatever it holds", "system.{where}.quantization.time_per_call"
+        "quantize_call_time",
+        "s",
+        "rounding one mini-batch, whatever it holds",
+        "system.{where}.quantization.time_per_call",
     ),
     Quantity(
         "dequantize_call_time",

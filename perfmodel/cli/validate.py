@@ -22,7 +22,9 @@ _LOADERS = ("plain", "pyg")
 @click.option("--table", metavar="FILE", help="Rows of your own, with the header of the shipped table.")
 @click.option("--profile", metavar="FILE", help="Profile to validate in place of the shipped or the machine's own.")
 @click.option("--quick", is_flag=True, help="machine: 12 configurations in place of 60.")
-@click.option("--loader", default="plain", metavar="LOADER", help="machine: whose sampler, plain or pyg [default: plain].")
+@click.option(
+    "--loader", default="plain", metavar="LOADER", help="machine: whose sampler, plain or pyg [default: plain]."
+)
 @json_option
 @click.pass_context
 def command(

@@ -9,8 +9,8 @@ a gathered row is read once and written once.
 
 The terms follow what a neighbor sampler does (PyG ``NeighborLoader``): look up the neighbor list of each expanded node,
 draw each edge (``drawing``), rename each new node (``renaming``), copy its feature row (``gathering``). A call
-that chooses among neighbors has a fixed cost of its own, and a mini-batch drawn by a worker is handed over. ``d`` is the share of the cache that was displaced
-since the last mini-batch.
+that chooses among neighbors has a fixed cost of its own, and a mini-batch drawn by a worker is handed over. ``d`` is the
+share of the caches that was displaced since the last mini-batch.
 
 Worked number: 0.2 s of renaming and 0.0625 s of drawing on one core take 0.2625 s, and half of that on two nodes.
 """
