@@ -36,11 +36,11 @@ class Candidate:
 
 def chunk_chapter(traced: Trace) -> dict[str, Any] | None:
     """Return the best chunk, why it is, and what it saves; None where nothing is sent in chunks."""
-    found = [
-        (name, [record for record in records if record.phase.name == records[-1].phase.name])
-        for (kind, name), records in traced.records.items()
-        if kind == "step" and records and records[-1].keys.get(CHUNK) == KEY
-    ]
+    found = []
+    for (kind, name), records in traced.records.items():
+        chunked = [record for record in records if record.keys.get(CHUNK) == KEY]
+        if kind == "step" and chunked:  # the last of them sends the tensor, with what others make of its chunks
+            found.append((name, [record for record in records if record.phase.name == chunked[-1].phase.name]))
     if not found:
         return None
     step, calls = found[0]

@@ -49,7 +49,7 @@ _FOLDS: Final[Mapping[Any, Callable[[Any, Any], Any]]] = {
     sympy.And: np.logical_and, sympy.Or: np.logical_or,
 }  # fmt: skip
 _FUNCTIONS: Final[Mapping[Any, Callable[[Any], Any]]] = {
-    sympy.exp: np.exp, sympy.log: np.log, sympy.Abs: np.abs, sympy.Not: np.logical_not,
+    sympy.exp: np.exp, sympy.tanh: np.tanh, sympy.log: np.log, sympy.Abs: np.abs, sympy.Not: np.logical_not,
 }  # fmt: skip
 
 

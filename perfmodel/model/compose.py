@@ -72,7 +72,8 @@ def steps(scenario: Scenario) -> tuple[Step, ...]:
         found.append(_once("quantization", "quantization", "memory_node", "memory_node", sent))
     sending = {"preallocated": "transfer", "regrown": "transfer_regrown"}[link.aggregation]
     chunks = Part(("tensor_volume", f"aggregation_{link.aggregation}", sending), "tensor")
-    found.append(Step("transfer", (chunks, Part(("sending",))), "link", "link", sent))
+    parts = (chunks, Part(("sending",))) if link.restart_time > 0 else (chunks,)
+    found.append(Step("transfer", parts, "link", "link", sent))
     if early:
         found.append(_once("dequantization", "dequantization", "compute_node", "compute_node", sent))
     if sent == "neighborhood":

@@ -18,7 +18,7 @@ from perfmodel.units import unit_factor
 
 Dimension = dict[str, Fraction]
 _SAME_DIMENSION = (sympy.Max, sympy.Min, sympy.Abs)
-_PURE_NUMBERS = (sympy.ceiling, sympy.floor, sympy.exp, sympy.log)
+_PURE_NUMBERS = (sympy.ceiling, sympy.floor, sympy.exp, sympy.log, sympy.tanh)
 
 
 def dimension_of_unit(unit: str) -> Dimension:

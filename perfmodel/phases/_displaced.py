@@ -12,4 +12,5 @@ from perfmodel.phases._base import symbol
 
 def displaced(displacement_time: str = "displacement_time") -> sympy.Expr:
     """Return the share of a phase's state that is displaced between two mini-batches."""
-    return 1 - sympy.exp(-symbol("batch_time") / symbol(displacement_time))
+    half = sympy.tanh(symbol("batch_time") / (2 * symbol(displacement_time)))
+    return 2 * half / (1 + half)  # 1 - exp(-x), without the cancellation at small x

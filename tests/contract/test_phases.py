@@ -129,6 +129,7 @@ def scenarios() -> Iterator[pm.Scenario]:
         yield base
         yield base.replace({"plan.placement.sampling": "host", "plan.preprocessing.edge_copies": 2})
     yield pm.load_scenario("ogbn-products", ON_CORE)
+    yield pm.load_scenario("ogbn-products", "this-machine")
 
 
 def test_every_argument_of_every_phase_changes_some_result() -> None:
@@ -210,6 +211,8 @@ POSITIVE = {
     "hash_slot",
     "all_nodes",
     "table_bytes",
+    "displacement_time",
+    "receiver_displacement_time",
     "compute_efficiency",
     "memory_efficiency",
 }

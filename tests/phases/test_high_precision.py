@@ -32,7 +32,8 @@ SHARES = {
     "is_quantized",
 }
 WHOLE = {"window", "devices", "workers", "cores", "tensors"}
-POSITIVE = {"chunk", "edge_entry", "array_entry", "hash_slot", "all_nodes", "table_bytes"}
+POSITIVE = {"chunk", "edge_entry", "array_entry", "hash_slot", "all_nodes", "table_bytes", "displacement_time",
+            "receiver_displacement_time"}
 RESULTS = {phase.result: phase.unit for phase in all_phases().values()}
 
 

@@ -30,7 +30,7 @@ SAMPLING = {
 }  # fmt: skip
 TRAINING = {
     "time_per_passed_element": 0.4 * NS, "time_per_read_element": 1 * NS, "time_per_written_element": 2 * NS,
-    "time_per_step": 3 * MS,
+    "time_per_layer": 3 * MS,
 }  # fmt: skip
 QUANTIZATION = {
     "time_per_element": 0.5 * NS, "time_per_element_back": 0.25 * NS, "time_per_row": 60 * NS, "time_per_row_back": 40 * NS,
@@ -205,19 +205,19 @@ def test_training_on_a_core() -> None:
     passed = EDGES * 100 + 2 * FIRST * 16
     read, written = ROWS * 100 + EXPANDED * 16, ROWS * 16 + EXPANDED * 4
     assert (flop, passed, read, written) == (27_340_800, 216_000, 219_600, 36_000)
-    by_hand = flop / 0.5e11 + passed * 0.4 * NS + read * 1 * NS + written * 2 * NS + 3 * MS
+    by_hand = flop / 0.5e11 + passed * 0.4 * NS + read * 1 * NS + written * 2 * NS + 2 * 3 * MS
     assert times(scenario())["training"] == pytest.approx(by_hand, rel=1e-6)
 
 
 def test_a_gpu_trains_by_its_roofline_and_needs_no_rates_of_a_core() -> None:
     gpu = {"name": "gpu", "kind": "gpu", "memory": 1e18, "memory_bandwidth": 1e12, "peak_flops": 1e13}
     gpu["launch_time"] = 1 * MS
-    assert times(scenario(SYSTEM | {"gpu": gpu}))["training"] == pytest.approx((12 * 2 + 20) * MS, rel=0.01)
+    assert times(scenario(SYSTEM | {"gpu": gpu, "gpu_link": "pcie-gen4-x16-pinned"}))["training"] == pytest.approx((12 * 2 + 20) * MS, rel=0.01)
 
 
 def test_two_layers_on_a_core_with_a_product_for_the_node_itself() -> None:
     stack = [Layer(10.0, 20.0, 4.0, 3.0), Layer(5.0, 8.0, 3.0, 2.0)]
-    assert work_on_core(stack, 2.0) == OnCore(960.0 + 360.0, 80.0 + 48.0, 40.0 + 15.0, 30.0 + 10.0)
+    assert work_on_core(stack, 2.0) == OnCore(960.0 + 360.0, 80.0 + 48.0, 40.0 + 15.0, 30.0 + 10.0, 2.0)
 
 
 def test_whole_neighborhoods_that_arrive_are_indexed() -> None:
@@ -267,7 +267,7 @@ def test_a_frontier_fetches_lists_of_the_types_that_have_them() -> None:
 def test_a_system_without_a_link_to_its_gpu_can_be_changed() -> None:
     of = scenario()
     assert of.replace({}).system == of.system
-    slower = of.replace({"system.gpu.training.time_per_step": 5 * MS})
-    assert times(slower)["training"] - times(of)["training"] == pytest.approx(2 * MS)
+    slower = of.replace({"system.gpu.training.time_per_layer": 5 * MS})
+    assert times(slower)["training"] - times(of)["training"] == pytest.approx(2 * 2 * MS)
     table = pm.evaluate(of, {"system.memory_node.sampling.time_per_choice": np.array([0.0, 70 * NS, 140 * NS])})
     assert np.diff(table["phases.sampling"]) == pytest.approx([EDGES * 70 * NS] * 2, rel=1e-5)

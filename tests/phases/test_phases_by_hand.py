@@ -38,7 +38,7 @@ DEQUANTIZATION = {
 ON_CORE = {
     "product_flop": 1e9, "peak_flops": 1e11, "compute_efficiency": 1, "passed_elements": 20e6, "read_elements": 1e6,
     "written_elements": 2e6, "time_per_passed_element": 0.4e-9, "time_per_read_element": 0, "time_per_written_element": 0,
-    "time_per_step": 0,
+    "time_per_layer": 0,
 }  # fmt: skip
 FREE_TRANSFER = {
     "tensor_bytes": 1e7, "chunk": 1e6, "window": 1, "devices": 1, "link_bandwidth": 1e9, "link_latency": 0, "header_bytes": 0,
@@ -323,13 +323,13 @@ CASES = {
             "compute_efficiency": 0.5,
             "time_per_read_element": 1e-9,
             "time_per_written_element": 2e-9,
-            "time_per_step": 3 * MS,
+            "time_per_layer": 3 * MS,
         },
         (20 + 8 + 1 + 4 + 3) * MS,
     ),
     "a step of nothing": (
         "training_on_core",
-        dict.fromkeys(ON_CORE, 0) | {"peak_flops": 1e11, "compute_efficiency": 1, "time_per_step": 3 * MS},
+        dict.fromkeys(ON_CORE, 0) | {"peak_flops": 1e11, "compute_efficiency": 1, "time_per_layer": 3 * MS},
         3 * MS,
     ),
     "launch-bound training": ("training", TRAINING | {"training_flop": 0, "training_kernels": 100}, 1 * MS),
@@ -413,6 +413,31 @@ for window in (1, 2):
     CASES[name] = ("transfer_regrown", FREE_TRANSFER | THREE_CHUNKS | {"window": window}, CASES[name][2])
     name = f"transfer, window {window}"
     CASES[name] = ("transfer", CASES[name][1] | {"window": window}, CASES[name][2])
+
+
+#: After a displacement time 1 - 1/e of what a phase left in the caches is gone.
+GONE = 0.6321205588285577
+AFTER = {"batch_time": 0.01, "displacement_time": 0.01}
+CASES["tensors and a restart"] = (
+    "sending",
+    {"transfer_time": 20 * MS, "link_restart_time": 0.1 * MS, "batch_time": 0.01, "receiver_displacement_time": 0.01},
+    (20 + 0.1 * GONE) * MS,
+)
+CASES["neighbor lists after a displacement time"] = (
+    "indexing",
+    {"batch_edges": 1e6, "time_per_indexed_edge": 5e-9, "batch_nodes": 1e5, "time_per_indexed_node": 1e-8,
+     "time_per_indexing": 1 * MS, "indexing_restart_time": 2 * MS, **AFTER},
+    (1 + 2 * GONE + 5 + 1) * MS,
+)  # fmt: skip
+CASES["activations beyond a displaced cache"] = (
+    "training_on_core",
+    dict.fromkeys(ON_CORE, 0) | {
+        "peak_flops": 1e11, "compute_efficiency": 1, "read_elements": 1e6, "written_elements": 1e6, "outer_cache": 2e6,
+        "training_missed_byte_time": 1e-9, "training_restart_time": 1 * MS, "training_layers": 3, "time_per_layer": 2 * MS,
+        **AFTER,
+    },
+    (8e6 - (1 - GONE) * 2e6) * 1e-9 + 3 * (2 + GONE) * MS,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -62,7 +62,7 @@ CORE = {
     "quantization": {"time_per_row": 60e-9, "time_per_row_back": 40e-9, "int8": {"time_per_element": 0.9e-9}},
     "training": {
         "time_per_passed_element": 0.4e-9, "time_per_read_element": 1e-9, "time_per_written_element": 2e-9,
-        "time_per_step": 3e-3,
+        "time_per_layer": 3e-3,
     },
 }  # fmt: skip
 AT_HAND: dict[str, Any] = {
