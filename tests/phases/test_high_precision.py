@@ -32,8 +32,16 @@ SHARES = {
     "is_quantized",
 }
 WHOLE = {"window", "devices", "workers", "cores", "tensors"}
-POSITIVE = {"chunk", "edge_entry", "array_entry", "hash_slot", "all_nodes", "table_bytes", "displacement_time",
-            "receiver_displacement_time"}
+POSITIVE = {
+    "chunk",
+    "edge_entry",
+    "array_entry",
+    "hash_slot",
+    "all_nodes",
+    "table_bytes",
+    "displacement_time",
+    "receiver_displacement_time",
+}
 RESULTS = {phase.result: phase.unit for phase in all_phases().values()}
 
 

@@ -212,7 +212,9 @@ def test_training_on_a_core() -> None:
 def test_a_gpu_trains_by_its_roofline_and_needs_no_rates_of_a_core() -> None:
     gpu = {"name": "gpu", "kind": "gpu", "memory": 1e18, "memory_bandwidth": 1e12, "peak_flops": 1e13}
     gpu["launch_time"] = 1 * MS
-    assert times(scenario(SYSTEM | {"gpu": gpu, "gpu_link": "pcie-gen4-x16-pinned"}))["training"] == pytest.approx((12 * 2 + 20) * MS, rel=0.01)
+    assert times(scenario(SYSTEM | {"gpu": gpu, "gpu_link": "pcie-gen4-x16-pinned"}))["training"] == pytest.approx(
+        (12 * 2 + 20) * MS, rel=0.01
+    )
 
 
 def test_two_layers_on_a_core_with_a_product_for_the_node_itself() -> None:
