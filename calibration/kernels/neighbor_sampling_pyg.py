@@ -88,6 +88,7 @@ def counts(
         "edges": float(target.size),
         "chosen": float(drawn[drawn < degree[nodes]].sum()),
         "sampled_nodes": float(nodes.size),
+        "nodes": float(nodes.size),
     }
 
 
