@@ -13,7 +13,6 @@ import pytest
 
 from perfmodel.model.compile import compiled
 
-
 #: A machine whose caches keep everything from one mini-batch to the next: what a case says nothing of.
 NEVER_DISPLACED = {"batch_time": 0.0, "displacement_time": np.inf, "receiver_displacement_time": np.inf} | dict.fromkeys(
     (
