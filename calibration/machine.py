@@ -20,9 +20,12 @@ from calibration.measurements import Measurements, Record
 from calibration.pipeline.process import keep_memory
 from calibration.run import measure
 from perfmodel.cli.output import write_json, write_line, write_table
+from perfmodel.environment import this_machine
 from perfmodel.errors import SpecError
 from perfmodel.model.compile import model_hash
+from perfmodel.spec._base import build
 from perfmodel.spec.catalog import THIS_MACHINE, own_profiles, parse_toml, read_bytes
+from perfmodel.spec.profile import Profile
 from perfmodel.units import render
 
 Array = NDArray[np.float64]
@@ -56,9 +59,13 @@ class FittedGroup:
         return np.abs(np.expm1(self.found.residuals))
 
 
-def fitted_groups(measured: Measurements) -> list[FittedGroup]:
-    """Fit every group whose kernels were measured; constants of earlier groups are known to later ones."""
-    values: dict[str, float] = {"cores": _memory_cores(measured)}
+def fitted_groups(measured: Measurements, earlier: Mapping[str, Any] | None = None) -> list[FittedGroup]:
+    """Fit every group whose kernels were measured; constants of earlier groups are known to later ones.
+
+    Where the kernels of an earlier group were not run, its constants of the device are those of an earlier profile, and
+    without one the values that a fit would start from.
+    """
+    values = {**_presumed(earlier), "cores": _memory_cores(measured)}
     found = []
     for group in GROUPS:
         records = [record for record in measured.samples if record.kernel in group.kernels]
@@ -69,6 +76,17 @@ def fitted_groups(measured: Measurements) -> list[FittedGroup]:
             values.update(zip(group.constants, (float(value) for value in fitted.found.values), strict=True))
             found.append(fitted)
     return found
+
+
+def _presumed(earlier: Mapping[str, Any] | None) -> dict[str, float]:
+    kept = {
+        field: float(parameter["value"])
+        for parameter in (earlier or {}).get("parameters", ())
+        if parameter["entry"] == DEVICE
+        for field in parameter["fields"]
+    }
+    constants = [pair for group in GROUPS for pair in group.constants.items() if pair[1].entry == DEVICE]
+    return {name: kept.get(constant.fields[0], constant.start) for name, constant in constants}
 
 
 def _memory_cores(measured: Measurements) -> float:
@@ -208,12 +226,13 @@ def calibrate_machine(quick: bool, only: tuple[str, ...], out: str | None, as_js
     """
     path = _target(out)
     kernels = chosen_kernels(only)
+    earlier = earlier_profile(path, this_machine()) if only else None
     keep_memory()
     measured = measure(kernels, path.with_suffix(".samples.jsonl"), quick, progress=True)
-    groups = fitted_groups(measured)
+    groups = fitted_groups(measured, earlier)
     table = profile_table(measured, groups)
-    if only:
-        table = completed(table, path)
+    if earlier is not None:
+        table = completed(table, earlier)
     _write_profile(path, table)
     document = {
         "schema": 1,
@@ -251,20 +270,26 @@ def _target(out: str | None) -> pathlib.Path:
     return path
 
 
-def completed(table: dict[str, Any], path: pathlib.Path) -> dict[str, Any]:
-    """Return a profile with the constants that it lacks taken from an earlier one of the same machine.
+def earlier_profile(path: pathlib.Path, machine: str) -> dict[str, Any] | None:
+    """Return the profile that new constants are to complete, None where there is none yet.
 
     Raises
     ------
     SpecError
-        The earlier one was made on another machine.
+        It was made on another machine, or is no profile.
     """
     if not path.exists():
-        return table
+        return None
     earlier = parse_toml(read_bytes(path), str(path))
-    if earlier.get("made_by", {}).get("machine") != table["made_by"]["machine"]:
+    if earlier.get("made_by", {}).get("machine") != machine:
         rule = "must be of this machine to be completed by --only"
         raise SpecError(str(path), rule, "a profile of another", "perfmodel calibrate, without --only")
+    build(Profile, earlier, str(path))
+    return earlier
+
+
+def completed(table: dict[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a profile with the constants that it lacks taken from an earlier one."""
     measured = {(p["entry"], field) for p in table["parameters"] for field in p["fields"]}
     kept = [
         index

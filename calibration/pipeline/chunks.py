@@ -26,6 +26,10 @@ class PipelineError(PerfmodelError):
     """A run that could not go on: a process that ended, a broken connection, data that did not arrive whole."""
 
 
+class CutOff(PipelineError):
+    """The other side is gone; why, it knows best."""
+
+
 class Header(NamedTuple):
     """What stands in front of a chunk; sizes and place in bytes."""
 

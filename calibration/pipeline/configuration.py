@@ -156,7 +156,7 @@ def csc_of(graph: SyntheticGraph) -> Csc:
 def _workload_of(graph: SyntheticGraph) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory(prefix="perfmodel-") as folder:
         path = pathlib.Path(folder) / f"{graph.name}.npy"
-        with _room():
+        with room():
             np.save(path, graph.edge_index())
         measured = measure_graph(path)
     return workload_table(measured, graph.name, 1024.0, (10, 5), "pyg", 64.0)
@@ -168,21 +168,21 @@ def workload_of(graph: SyntheticGraph) -> dict[str, Any]:
 
 
 def store(graph: SyntheticGraph, file: IO[bytes]) -> None:
-    """Write a graph's adjacency to a file, from which the memory node loads it.
+    """Write a graph's adjacency to a file, from which the memory node loads it."""
+    csc = csc_of(graph)
+    np.savez(file, indptr=csc.indptr, indices=csc.indices)
+    file.flush()
+
+
+@contextmanager
+def room() -> Iterator[None]:
+    """Turn what goes wrong while a graph is written into a sentence.
 
     Raises
     ------
     SpecError
         There is no room for it.
     """
-    csc = csc_of(graph)
-    with _room():
-        np.savez(file, indptr=csc.indptr, indices=csc.indices)
-        file.flush()
-
-
-@contextmanager
-def _room() -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -40,17 +40,31 @@ def settle(core: int | None, parent: int) -> None:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let children that are started meanwhile use one thread in their libraries."""
+    """Let children that are started meanwhile use one thread in their libraries, and leave Ctrl-C to their parent."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
-        yield
+        with _interrupted_later():
+            yield
     finally:
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """Hold Ctrl-C back; children that are started meanwhile never hear it, not even before they can ask for that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def cores() -> tuple[Sequence[int], int | None]:

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from calibration.pipeline import tcp
-from calibration.pipeline.chunks import PipelineError
+from calibration.pipeline.chunks import CutOff, PipelineError
 from calibration.pipeline.clock import BatchTimes
 from calibration.pipeline.compute_node import ComputeNode
-from calibration.pipeline.configuration import Configuration, SyntheticGraph, store
+from calibration.pipeline.configuration import Configuration, SyntheticGraph, room, store
 from calibration.pipeline.memory_node import MemoryNode
 from calibration.pipeline.nameless import nameless
 from calibration.pipeline.process import cores, one_thread, polling, settle
@@ -33,6 +33,7 @@ from perfmodel.errors import SpecError
 from perfmodel.graph.sampler import Csc
 
 PATIENCE = 120.0  # seconds that a configuration may take without an answer
+LAST_WORDS = 2.0  # seconds that a node has for saying what went wrong, once the other has lost it
 WARM_UP = 3  # mini-batches before the clocks count: buffers grow to their size, caches fill
 
 
@@ -69,20 +70,24 @@ class Pipeline:
         memory_core = memory_cores[0] if memory_cores else None
         context = get_context("spawn")
         signals = Signals.of(context)
-        self._shared = _Shared(
-            signals, context.Semaphore(0), polling(memory_core, compute_core), os.getpid(), memory_cores
-        )
+        patience = polling(memory_core, compute_core)
+        shared = _Shared(signals, context.Semaphore(0), patience, os.getpid(), memory_cores)
+        self._shared: _Shared | None = shared  # kept: the semaphores have names until the nodes have opened them
         self._pipes: list[Pipe] = []
         self._processes = []
-        with one_thread():
-            for role, core in (("memory", memory_core), ("compute", compute_core)):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(role, core, self._shared, theirs), daemon=False)
-                process.start()
-                theirs.close()
-                self._pipes.append(ours)
-                self._processes.append(process)
         self._names = ("memory node", "compute node")
+        try:
+            with one_thread():
+                for role, core in (("memory", memory_core), ("compute", compute_core)):
+                    ours, theirs = context.Pipe()
+                    process = context.Process(target=_serve, args=(role, core, shared, theirs), daemon=False)
+                    process.start()
+                    theirs.close()
+                    self._pipes.append(ours)
+                    self._processes.append(process)
+        except BaseException:  # Ctrl-C, or no process to be had: nobody else can end the one that is there
+            self.close()
+            raise
 
     @property
     def processes(self) -> dict[str, int]:
@@ -121,7 +126,7 @@ class Pipeline:
     def _stored(self, graph: SyntheticGraph) -> str:
         """Return a path of a graph's adjacency, written once."""
         if graph not in self._graphs:
-            with contextlib.ExitStack() as opened:
+            with room(), contextlib.ExitStack() as opened:
                 file, path = opened.enter_context(nameless(tempfile.gettempdir()))
                 store(graph, file)
                 self._files.push(opened.pop_all())
@@ -168,9 +173,17 @@ class Pipeline:
         if kind == "bad input":
             self.close()
             raise SpecError(*content)
-        if kind == "failed":
+        if kind == "cut off":
+            self._blame(1 - number)
+        if kind != "done":
             self._give_up(f"the {self._names[number]}: {content}")
         return content
+
+    def _blame(self, number: int) -> None:
+        """Let a node say why the other lost it, where it has something to say."""
+        found = connection.wait([self._pipes[number], self._processes[number].sentinel], LAST_WORDS)
+        if found:
+            self._answer(number)
 
     def _give_up(self, why: str) -> None:
         self.close()
@@ -185,6 +198,7 @@ class Pipeline:
             if process.is_alive():
                 process.kill()
                 process.join()
+        self._shared = None
         self._files.close()
         self._graphs.clear()
 
@@ -224,6 +238,8 @@ def _serve(role: str, core: int | None, shared: _Shared, pipe: Pipe) -> None:
             answer = ("done", steps(settings, shared, pipe))
         except SpecError as error:
             answer = ("bad input", (error.where, error.rule, error.got, error.nearest))  # type: ignore[assignment]
+        except CutOff as error:
+            answer = ("cut off", str(error))  # type: ignore[assignment]
         except (PipelineError, MemoryError, OSError) as error:
             answer = ("failed", str(error) or type(error).__name__)  # type: ignore[assignment]
         try:

@@ -11,7 +11,7 @@ from types import TracebackType
 
 import numpy as np
 
-from calibration.pipeline.chunks import ACKNOWLEDGEMENT, HEADER, Bytes, Header, PipelineError
+from calibration.pipeline.chunks import ACKNOWLEDGEMENT, HEADER, Bytes, CutOff, Header, PipelineError
 from perfmodel.errors import SpecError
 
 TIMEOUT = 60  # seconds without a byte after which the other side is given up
@@ -52,7 +52,7 @@ def connect(address: tuple[str, int]) -> socket.socket:
     try:
         return socket.create_connection(address, TIMEOUT)
     except OSError as error:
-        raise PipelineError(f"no connection to {address[0]}:{address[1]}: {error.strerror}") from None
+        raise CutOff(f"no connection to {address[0]}:{address[1]}: {error.strerror}") from None
 
 
 class Connection:
@@ -87,7 +87,7 @@ class Connection:
         try:
             self._socket.sendall(self._sending.data[:end])
         except OSError as error:
-            raise PipelineError(f"the connection broke while sending: {error.strerror}") from None
+            raise CutOff(f"the connection broke while sending: {error.strerror}") from None
 
     def acknowledged(self) -> Header:
         """Wait for the next acknowledgement."""
@@ -110,7 +110,7 @@ class Connection:
         try:
             self._socket.sendall(ACKNOWLEDGEMENT.pack(header.tensor, header.size))
         except OSError as error:
-            raise PipelineError(f"the connection broke while acknowledging: {error.strerror}") from None
+            raise CutOff(f"the connection broke while acknowledging: {error.strerror}") from None
 
     def _fill(self, target: memoryview) -> None:
         done, until = 0, time.monotonic() + self._polling
@@ -123,9 +123,9 @@ class Connection:
                     continue
                 raise PipelineError(f"nothing arrived for {TIMEOUT} s") from None
             except OSError as error:
-                raise PipelineError(f"the connection broke while receiving: {error.strerror}") from None
+                raise CutOff(f"the connection broke while receiving: {error.strerror}") from None
             if got == 0:
-                raise PipelineError("the other side closed the connection")
+                raise CutOff("the other side closed the connection")
             done += got
             until = time.monotonic() + self._polling
 

@@ -323,7 +323,7 @@ def sent_and_back(features: Floats, precision: str) -> Floats:
     codec = Codec(features.shape[1], precision)
     with np.errstate(all="ignore"):
         encoded = codec.encode(features)
-        assert encoded.size == encoded_bytes(*features.shape, precision)
+        assert encoded.size == encoded_bytes(features.shape[0], features.shape[1], precision)
         return codec.decode(encoded, features.shape[0])
 
 
@@ -470,7 +470,7 @@ def reference_loss(dense: NDArray[np.float64], features: Any, labels: Any, weigh
         flowing = flowing @ own + dense @ flowing @ neighbor + bias
         flowing = np.where(flowing > 0, flowing, 0) if number < len(weights) - 1 else flowing
     losses = [math.log(sum(math.exp(v) for v in row)) - row[label] for row, label in zip(flowing, labels, strict=False)]
-    return sum(losses) / len(losses)
+    return float(sum(losses) / len(losses))
 
 
 def weights_of(trainer: Trainer) -> list[list[NDArray[np.float64]]]:
@@ -626,4 +626,4 @@ def test_nodes_without_neighbors_are_a_batch() -> None:
     found: Batch = loader_of(lonely).load(np.arange(2, 10), 0)
     assert found.features.shape == (8, 7)
     assert found.edge_index.shape == (2, 0)
-    assert Trainer((7, 4, 9)).step(*found.edge_index, found.features, found.labels) > 0
+    assert Trainer((7, 4, 9)).step(found.edge_index[0], found.edge_index[1], found.features, found.labels) > 0
