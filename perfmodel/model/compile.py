@@ -50,8 +50,8 @@ class CompiledPhase:
 def model_hash() -> str:
     """Return the hash of all files that formulas and their compilation depend on."""
     digest = hashlib.sha256(f"{perfmodel.__version__} {sys.version_info[:2]}".encode())
-    files = [*_PACKAGE.joinpath("phases").glob("*.py"), *_PACKAGE.joinpath("model").glob("*.py")]
-    for path in [_PACKAGE / "symbols.py", *sorted(files)]:
+    files = [path for folder in ("symbols", "phases", "model") for path in _PACKAGE.joinpath(folder).rglob("*.py")]
+    for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

@@ -75,7 +75,7 @@ def symbol(name: str) -> sympy.Symbol:
         Where the nomenclature lacks the name.
     """
     if name not in NOMENCLATURE:
-        raise ModelError(f"{name} is not in perfmodel/symbols.py")
+        raise ModelError(f"{name} is not in perfmodel/symbols")
     return sympy.Symbol(name, nonnegative=True)
 
 

@@ -1,43 +1,12 @@
-"""The nomenclature: every quantity once, with its unit, its meaning and the spec key it comes from.
-
-A phase is written over these names. ``key`` says where the number is found in a scenario; ``{where}`` stands for the
-role of the device that runs the phase (``memory_node``, ``compute_node``, ``gpu``), ``{batch}`` for the mini-batch that it
-works on (``batch``, ``neighborhood``, ``frontier``), ``{item}`` for the tensor, node type or relation at hand,
-``{kind}`` for a tensor's kind and ``{precision}`` for the precision that features are sent in, where the device has
-numbers for it; else the key without it holds. A quantity without a key is the result of another phase.
-"""
+"""Quantities of sampled training: mini-batches drawn beside remote memory, sent over, and trained on."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
+from perfmodel.symbols._quantity import Quantity
 
-@dataclasses.dataclass(frozen=True)
-class Quantity:
-    """One quantity of the nomenclature.
-
-    Attributes
-    ----------
-    name : str
-        Its one name in formulas, docs and results.
-    unit : str
-        SI unit, in the unit table's words; empty for a pure number.
-    meaning : str
-        What it is, in one line.
-    key : str
-        Dotted key of the scenario that holds it; empty for the result of a phase.
-    """
-
-    name: str
-    unit: str
-    meaning: str
-    key: str = ""
-
-
-_ALL: Final = (
+QUANTITIES: Final = (
     # the mini-batch (graph layer)
     Quantity("expanded_nodes", "node", "nodes whose neighbors were drawn", "{batch}.expanded"),
     Quantity("gathered_bytes", "B", "feature rows gathered, at the stored precision", "{batch}.gathered_bytes"),
@@ -367,10 +336,3 @@ _ALL: Final = (
         "system.{where}.training.restart_time",
     ),
 )
-
-NOMENCLATURE: Final[Mapping[str, Quantity]] = MappingProxyType({quantity.name: quantity for quantity in _ALL})
-
-
-def phase_time(name: str) -> str:
-    """Return the name of a phase's time as other formulas use it."""
-    return f"{name}_time"
