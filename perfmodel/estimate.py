@@ -15,16 +15,13 @@ from perfmodel.environment import this_machine
 from perfmodel.errors import SpecError
 from perfmodel.model.bound import Bound, Outcome, bind
 from perfmodel.model.compile import model_hash
+from perfmodel.model.families._base import Family
 from perfmodel.spec._base import SOURCE_KINDS
 from perfmodel.spec.scenario import Scenario
 from perfmodel.uncertainty import LEVEL, UNCALIBRATED_SPREAD, Draws, draw, interval
 from perfmodel.units import render
 
 SCHEMA: Final = 1
-#: Steps that bring the mini-batch over; their residual factor is shared, and apart from that of all others.
-TRANSFER_STEPS: Final = ("quantization", "transfer", "dequantization")
-#: Steps that a fit sees only together with sampling, as the rest of an execution time: they share its residual factor.
-GPU_STEPS: Final = ("gpu_copy", "training")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Against:
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """Time of one mini-batch [s] and what it is made of; ``to_dict`` gives the JSON document."""
+    """Time of one mini-batch, or of the family's ``unit`` [s], and its parts; ``to_dict`` gives the JSON document."""
 
     time_s: float
     interval_s: tuple[float, float]
@@ -79,10 +76,12 @@ class Estimate:
     bottleneck: str
     overlap: str
     bytes: Mapping[str, float]
-    nodes: float
-    edges: float
+    nodes: float | None
+    edges: float | None
     memory: tuple[MemoryNeed, ...]
     energy_j: float | None
+    energy: Mapping[str, float]
+    unit: str
     violations: tuple[Violation, ...]
     warnings: tuple[str, ...]
     plan: Mapping[str, Any]
@@ -208,7 +207,7 @@ def _prepared(scenario: Scenario) -> _Prepared:
     if found is None:
         bound = bind(scenario)
         sources = {step.step.name: _source(scenario, step) for step in bound.steps}
-        spreads, groups, uncovered = _spreads(scenario, sources)
+        spreads, groups, uncovered = _spreads(scenario, bound.family, sources)
         plan = _flat("plan", scenario.plan.model_dump(exclude={"name"}))
         draws = draw(scenario, spreads, groups)
         found = _PREPARED[scenario] = _Prepared(bound, draws, sources, plan, uncovered)
@@ -226,17 +225,17 @@ def _source(scenario: Scenario, bound: Any) -> str:
 
 
 def _spreads(
-    scenario: Scenario, sources: Mapping[str, str]
+    scenario: Scenario, family: Family, sources: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, str], tuple[str, ...]]:
     """Return each step's residual spread, the group that shares its factor, and the steps that no fit covers."""
     spreads, groups, uncovered = {}, {}, []
     fitted = {parameter.profile for parameter in scenario.uncertain}
     residuals = [scenario.profiles[name].residual for name in sorted(fitted)]
-    fitted_with = any(source == "calibrated" and name not in TRANSFER_STEPS for name, source in sources.items())
+    fitted_with = any(source == "calibrated" and name not in family.transfer_steps for name, source in sources.items())
     for name, source in sources.items():
-        group = "transfer" if name in TRANSFER_STEPS else "rest"
+        group = "transfer" if name in family.transfer_steps else "rest"
         groups[name] = group
-        calibrated = source in ("calibrated", "measured") or (fitted_with and name in GPU_STEPS)
+        calibrated = source in ("calibrated", "measured") or (fitted_with and name in family.seen_with_others)
         own = [residual[name] for residual in residuals if name in residual and name != group]
         if own and calibrated:
             spreads[name], groups[name] = max(own), name
@@ -270,7 +269,7 @@ def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: 
         PhaseTime(name, time, time / total, where[name], prepared.sources[name]) for name, time in phase_times.items()
     )
     sizes = {kind: _first(value) for kind, value in outcome.bytes.items()}
-    batch = prepared.bound.batches["batch"]
+    family = prepared.bound.family
     low, high = interval(times[1:])
     return Estimate(
         time_s=point,
@@ -280,10 +279,12 @@ def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: 
         bottleneck=max(phases, key=lambda phase: phase.time_s).name,
         overlap=scenario.plan.overlap,
         bytes={**sizes, "total": sum(sizes.values())},
-        nodes=batch.nodes,
-        edges=batch.edges,
+        nodes=family.nodes,
+        edges=family.edges,
         memory=_memory(prepared.bound, outcome),
-        energy_j=_energy(scenario, prepared.bound, phase_times, point),
+        energy_j=None if outcome.energy is None else _first(outcome.energy),
+        energy={name: _first(part) for name, part in outcome.energy_parts.items()},
+        unit=family.unit,
         violations=_violations(outcome),
         warnings=(
             *_coverage_warning(prepared.uncovered, phases),
@@ -325,18 +326,6 @@ def _violations(outcome: Outcome) -> tuple[Violation, ...]:
             message = f"{limit.message}: {render(need, limit.unit)} of {render(most, limit.unit)}"
             found.append(Violation(limit.rule, need, most, message))
     return tuple(found)
-
-
-def _energy(scenario: Scenario, bound: Bound, phases: Mapping[str, float], time: float) -> float | None:
-    """Return the energy of a mini-batch [J] where every device's power is known, None otherwise."""
-    system = scenario.system
-    hosts = [(system.compute_node, 1.0)]
-    if system.link is not None:
-        hosts.append((system.memory_node, scenario.plan.devices))
-    powers = [(device.power, count) for device, count in (*hosts, (system.gpu, 1.0))]
-    if any(power is None for power, _ in powers):
-        return None
-    return time * sum(count * (power or 0.0) for power, count in powers)
 
 
 def _coverage_warning(uncovered: Sequence[str], phases: Sequence[PhaseTime]) -> tuple[str, ...]:

@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perfmodel.graph.from_spec import BatchQuantities
-from perfmodel.model.bound import Bound, batch_values, bind
+from perfmodel.model.bound import bind
 from perfmodel.spec.scenario import Scenario
 
 Array = NDArray[np.float64]
@@ -80,8 +79,8 @@ def draw(scenario: Scenario, spreads: Mapping[str, float], groups: Mapping[str, 
     for parameter in scenario.uncertain:
         deviation = deviations[parameter.profile][:, parameter.index]
         for key in parameter.keys:
-            if key.startswith("workload."):
-                for name, slope in _batch_slopes(scenario, key, bound).items():
+            if key not in bound.numbers:  # a workload's, from which the family works out what formulas take
+                for name, slope in _batch_slopes(scenario, key).items():
                     batch_shift[name] = batch_shift.get(name, np.zeros(DRAWS + 1)) + slope * deviation
             else:
                 mark = bound.numbers[key]
@@ -109,24 +108,19 @@ def _deviations(scenario: Scenario, profile: str, generator: np.random.Generator
     return np.vstack([np.zeros(covariance.shape[0]), rows])
 
 
-def _batch_slopes(scenario: Scenario, key: str, bound: Bound) -> dict[str, float]:
+def _batch_slopes(scenario: Scenario, key: str) -> dict[str, float]:
     """Return how the log of each mini-batch quantity changes with the log of a constant of the graph or its seeds."""
     value: Any = scenario
     for part in key.split("."):
         value = value[part] if isinstance(value, Mapping) else getattr(value, part)
     shifted = [scenario.replace({key: float(value) * np.exp(sign * _STEP)}) for sign in (1.0, -1.0)]
     slopes: dict[str, float] = {}
-    for name in bound.batches:
-        above, below = (batch_values(name, _batch(changed, name)) for changed in shifted)
-        for quantity, high in above.items():
-            low = below.get(quantity, 0.0)
-            if high > 0 and low > 0 and high != low:
-                slopes[quantity] = float(np.log(high / low) / (2 * _STEP))
+    above, below = (bind(changed).family.workload_values() for changed in shifted)
+    for quantity, high in above.items():
+        low = below.get(quantity, 0.0)
+        if high > 0 and low > 0 and high != low:
+            slopes[quantity] = float(np.log(high / low) / (2 * _STEP))
     return slopes
-
-
-def _batch(scenario: Scenario, name: str) -> BatchQuantities:
-    return bind(scenario).batches[name]
 
 
 def interval(draws: Array, level: float = LEVEL) -> tuple[float, float]:

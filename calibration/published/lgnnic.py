@@ -28,8 +28,9 @@ from calibration.published.lgnnic_constants import CONSTANTS, CPU_SPEEDUP
 from calibration.published.ogbn_mag import SPREADS
 from calibration.validation import Row, by_quantity, summary
 from perfmodel.errors import SpecError, nearest
-from perfmodel.estimate import TRANSFER_STEPS, interval_of
+from perfmodel.estimate import interval_of
 from perfmodel.model.bound import Bound, bind
+from perfmodel.model.families.sampled_training import SampledTraining
 from perfmodel.spec.catalog import names, read_bytes
 from perfmodel.spec.scenario import Scenario, load_scenario
 
@@ -162,8 +163,8 @@ class TableModel:
 
 def table_times(phases: Mapping[str, Any], counted_twice: bool) -> tuple[Any, Any]:
     """Return a row's transfer and execution times as the table counts them."""
-    transfer = sum(time for name, time in phases.items() if name in TRANSFER_STEPS)
-    rest = sum(time for name, time in phases.items() if name not in TRANSFER_STEPS)
+    transfer = sum(time for name, time in phases.items() if name in SampledTraining.transfer_steps)
+    rest = sum(time for name, time in phases.items() if name not in SampledTraining.transfer_steps)
     return transfer, transfer * (2.0 if counted_twice else 1.0) + rest
 
 

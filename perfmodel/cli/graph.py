@@ -52,7 +52,7 @@ def command(
     from perfmodel.graph.measure import measure_graph
     from perfmodel.graph.to_spec import workload_table
     from perfmodel.spec._base import Within, build
-    from perfmodel.spec.workload import Sampling, Workload
+    from perfmodel.spec.families.sampled_training import Sampling, Workload
 
     sampling = build(
         Sampling,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 import click
 
+import perfmodel
 from perfmodel.cli.output import write_json, write_line
 from perfmodel.errors import SpecError, nearest
 
@@ -27,18 +28,29 @@ def command(kind: str | None) -> None:
 
 def _schema(kind: str) -> dict[str, Any]:
     """Return the schema of the file: fields that name another entry take a name, or a table that starts from one."""
-    from perfmodel.spec.catalog import KINDS, REFERENCES
+    import pydantic
 
-    schema = KINDS[kind].model_json_schema()
-    for field, target in REFERENCES.get(kind, {}).items():
-        reference = [
-            {"type": "string", "description": f"A name of the catalog's {target}, or a TOML file."},
-            {"type": "object", "required": ["use"], "description": "An entry with some of its fields changed."},
-        ]
-        schema["properties"][field] = {"anyOf": [*reference, schema["properties"][field]]}
-    for part in (schema, *schema.get("$defs", {}).values()):
+    from perfmodel.spec.catalog import REFERENCES, specs_of
+
+    specs = specs_of(kind)
+    schema: dict[str, Any] = pydantic.TypeAdapter(Union[specs]).json_schema()  # type: ignore[arg-type]  # noqa: UP007
+    definitions = schema.get("$defs", {})
+    entries = [schema] if len(specs) == 1 else [definitions[each["$ref"].split("/")[-1]] for each in schema["anyOf"]]
+    for entry in entries:
+        for field, target in REFERENCES.get(kind, {}).items():
+            if field in entry["properties"]:
+                entry["properties"][field] = {"anyOf": [*_reference(target), entry["properties"][field]]}
+    for part in (schema, *definitions.values()):
         _leave_to_profile(part)
-    return schema
+    return {"schema": 1, "perfmodel": perfmodel.__version__, "inputs": {}, **schema}
+
+
+def _reference(target: str) -> list[dict[str, Any]]:
+    """Return what stands for an entry of another kind."""
+    return [
+        {"type": "string", "description": f"A name of the catalog's {target}, or a TOML file."},
+        {"type": "object", "required": ["use"], "description": "An entry with some of its fields changed."},
+    ]
 
 
 def _leave_to_profile(schema: dict[str, Any]) -> None:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from perfmodel.graph.degrees import degree_classes
 from perfmodel.graph.minibatch import MiniBatch, Seeds, expected_minibatch
 from perfmodel.graph.profile import DegreeProfile, NodeClasses, Relation, independent
+from perfmodel.spec.families.sampled_training import Workload
 from perfmodel.spec.graph import DegreeStatistics, Graph, NodeType
-from perfmodel.spec.plan import PRECISIONS
-from perfmodel.spec.workload import Workload
+from perfmodel.spec.precision import PRECISIONS
 
 _ENTRY = 8.0  # bytes of a node id in a neighbor list
 TensorKind = Literal["features", "edge_index", "labels"]

@@ -253,7 +253,7 @@ def _total(bound: Bound, traced: Trace) -> Chapter:
     times = {stage: sum(traced.outcome.phases[name].value for name in names) for stage, names in stages.items()}
     symbols = {stage: sympy.Symbol(f"{stage}_time", nonnegative=True) for stage in stages}
     batches = sympy.Symbol("batches_per_epoch", positive=True)
-    formula = POLICIES[bound.plan.overlap](symbols, batches, sympy.Max)
+    formula = POLICIES[bound.plan.overlap](symbols, batches, sympy.Max, bound.family.fetch)
     values = {symbols[stage].name: Named(time, "s") for stage, time in times.items()}
     values[batches.name] = Named(bound.batches_per_epoch, "")
     return {

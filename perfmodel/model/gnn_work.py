@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 
 from perfmodel.graph.from_spec import BatchQuantities
-from perfmodel.spec.workload import Workload
+from perfmodel.spec.families.sampled_training import Workload
 
 _WIDTH = 4.0  # bytes of an fp32 activation
 _PRODUCTS = {"sage": 2.0, "gcn": 1.0, "gat": 1.0, "gin": 2.0}

@@ -114,7 +114,7 @@ class Trace:
     outcome : Outcome
         Its numbers are ``Traced``.
     records : mapping of (kind, step name) to list of Record
-        ``kind`` is ``step`` or ``memory``; in the order of the calls.
+        ``kind`` is ``step``, ``memory`` or ``energy``; in the order of the calls.
     """
 
     bound: Bound
@@ -135,6 +135,9 @@ def trace(bound: Bound) -> Trace:
     traced.steps = tuple(_step(step, records.setdefault(("step", step.step.name), [])) for step in bound.steps)
     traced.memory_steps = tuple(
         _step(step, records.setdefault(("memory", step.step.name), [])) for step in bound.memory_steps
+    )
+    traced.energy_steps = tuple(
+        _step(step, records.setdefault(("energy", step.step.name), [])) for step in bound.energy_steps
     )
     outcome = traced.run({key: Traced(value, {key: 1.0}) for key, value in bound.values.items()})
     return Trace(bound, outcome, records)

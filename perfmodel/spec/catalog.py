@@ -11,39 +11,46 @@ import hashlib
 import os
 import pathlib
 import tomllib
+import typing
 from collections.abc import Mapping
 from typing import Any
 
 from perfmodel.errors import MissingCalibration, SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, build
+from perfmodel.spec.families import families, family_of
 from perfmodel.spec.graph import Graph
 from perfmodel.spec.hardware import Device, Link
-from perfmodel.spec.plan import Plan
 from perfmodel.spec.profile import Profile
-from perfmodel.spec.system import System
-from perfmodel.spec.workload import Workload
 
 DATA = pathlib.Path(__file__).parent / "data"
-KINDS: Mapping[str, type[NamedSpec]] = {
-    "graphs": Graph,
-    "workloads": Workload,
-    "devices": Device,
-    "links": Link,
-    "systems": System,
-    "plans": Plan,
-    "profiles": Profile,
-}
+_ONE_SPEC: Mapping[str, type[NamedSpec]] = {"graphs": Graph, "devices": Device, "links": Link, "profiles": Profile}
+KINDS = ("graphs", "workloads", "devices", "links", "systems", "plans", "profiles")
+
+
+def specs_of(kind: str) -> tuple[type[NamedSpec], ...]:
+    """Return the specs that entries of a kind may have: one, or one for each family."""
+    return (_ONE_SPEC[kind],) if kind in _ONE_SPEC else tuple(family.of(kind) for family in families().values())
+
+
+def spec_of(kind: str, table: Mapping[str, Any], where: str) -> type[NamedSpec]:
+    """Return the spec of one entry of a kind."""
+    return _ONE_SPEC[kind] if kind in _ONE_SPEC else family_of(table, where).of(kind)
+
+
+def _references(kind: str) -> dict[str, str]:
+    """Return the fields of a kind that hold another entry, with its kind."""
+    targets = {spec: name for name, spec in _ONE_SPEC.items()}
+    return {
+        name: targets[inner]
+        for spec in specs_of(kind)
+        for name, field in spec.model_fields.items()
+        for inner in (field.annotation, *typing.get_args(field.annotation))
+        if isinstance(inner, type) and inner in targets
+    }
+
+
 #: Fields that hold a reference to another entry, by kind.
-REFERENCES: Mapping[str, Mapping[str, str]] = {
-    "workloads": {"graph": "graphs"},
-    "systems": {
-        "memory_node": "devices",
-        "compute_node": "devices",
-        "gpu": "devices",
-        "link": "links",
-        "gpu_link": "links",
-    },
-}
+REFERENCES: Mapping[str, Mapping[str, str]] = {kind: _references(kind) for kind in ("workloads", "systems")}
 #: The profile of the machine at hand, which is nowhere until it is measured.
 THIS_MACHINE = "this-machine"
 _LARGEST_SPEC = 64 * 2**20
@@ -74,6 +81,12 @@ def path_of(kind: str, name: str) -> pathlib.Path:
     """Return the file of a catalog entry; a profile that the user made comes before a shipped one of its name."""
     own = own_profiles() / f"{name}.toml"
     return own if kind == "profiles" and own.exists() else DATA / kind / f"{name}.toml"
+
+
+def shipped_table(kind: str, name: str) -> dict[str, Any]:
+    """Return the table of a catalog entry as its file has it."""
+    path = path_of(kind, name)
+    return parse_toml(read_bytes(path), str(path))
 
 
 class Reader:
@@ -170,7 +183,8 @@ def load(kind: str, reference: str | Mapping[str, Any]) -> NamedSpec:
     'smartnic'
     """
     where = reference if isinstance(reference, str) else kind
-    return build(KINDS[kind], Reader().table(kind, reference, where), where)
+    table = Reader().table(kind, reference, where)
+    return build(spec_of(kind, table, where), table, where)
 
 
 def read_bytes(path: pathlib.Path) -> bytes:
@@ -247,12 +261,12 @@ def kind_of(reference: str, kinds: tuple[str, ...], where: str) -> str:
     path = pathlib.Path(reference)
     if reference.endswith(".toml") or _exists(reference):
         table = parse_toml(read_bytes(path), reference)
-        scores = {kind: len(table.keys() & KINDS[kind].model_fields.keys()) for kind in kinds}
-        return max(scores, key=lambda kind: scores[kind])
-    known = [name for kind in kinds for name in names(kind)]
+        known = {kind: set().union(*(spec.model_fields for spec in specs_of(kind))) for kind in kinds}
+        return max(kinds, key=lambda kind: len(table.keys() & known[kind]))
+    choices = [name for kind in kinds for name in names(kind)]
     raise SpecError(
         where,
         f"must be one of the {' or '.join(kinds)} of the catalog or a TOML file",
         shown(reference),
-        nearest(reference, known),
+        nearest(reference, choices),
     )

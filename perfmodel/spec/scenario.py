@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pydantic
 from pydantic import BaseModel
 
 from perfmodel.errors import SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, Spec, build
-from perfmodel.spec.catalog import REFERENCES, Reader, merged, nested
-from perfmodel.spec.plan import Plan
+from perfmodel.spec.catalog import REFERENCES, Reader, merged, names, nested, shipped_table
+from perfmodel.spec.families import FamilySpecs, family_of
 from perfmodel.spec.profile import Profile
-from perfmodel.spec.system import System
-from perfmodel.spec.workload import Workload
 
 _PARTS = {"workload": "workloads", "system": "systems", "plan": "plans"}
 
 
-class _Body(Spec):
-    workload: Workload
-    system: System
-    plan: Plan
+@functools.cache
+def _body_of(family: FamilySpecs) -> type[BaseModel]:
+    """Return the spec of a family's scenarios."""
+    parts: dict[str, Any] = {part: (getattr(family, part), ...) for part in _PARTS}
+    return pydantic.create_model("Scenario", __config__=Spec.model_config, **parts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Scenario:
     Attributes
     ----------
     workload, system, plan : specs
+        Those of one family.
     inputs : mapping
         Every file that was read, with its sha256.
     profiles : mapping of name to Profile
@@ -53,9 +55,9 @@ class Scenario:
         The profile that was asked for by name.
     """
 
-    workload: Workload
-    system: System
-    plan: Plan
+    workload: Any
+    system: Any
+    plan: Any
     inputs: Mapping[str, str]
     profiles: Mapping[str, Profile]
     uncertain: Sequence[UncertainParameter]
@@ -104,7 +106,8 @@ def load_scenario(
     Parameters
     ----------
     workload, system, plan : str or mapping
-        Catalog name, path of a TOML file, or the table itself; the plan is ``default`` where left out.
+        Catalog name, path of a TOML file, or the table itself; the plan is the system's own, or else its family's
+        default, where left out.
     profile : str or mapping, optional
         Profile laid over the catalog: name, file or table.
     changes : mapping of dotted key to value, optional
@@ -130,9 +133,27 @@ def load_scenario(
     tables = {
         "workload": reader.table("workloads", workload, "workload"),
         "system": reader.table("systems", system, "system"),
-        "plan": reader.table("plans", "default" if plan is None else plan, "plan"),
     }
+    family = _common_family(tables)
+    chosen = next(each for each in (plan, tables["system"].get("plan"), family.default_plan) if each is not None)
+    tables["plan"] = reader.table("plans", chosen, "plan")
+    _common_family(tables)
     return _scenario(tables, reader, override, dict(changes or {}), {})
+
+
+def _common_family(tables: Mapping[str, Mapping[str, Any]]) -> FamilySpecs:
+    """Return the family that all tables of a scenario belong to."""
+    found = {part: family_of(table, part) for part, table in tables.items()}
+    wanted = found["workload"]
+    for part, family in found.items():
+        if family is not wanted:
+            choices = [
+                name for name in names(_PARTS[part]) if family_of(shipped_table(_PARTS[part], name), name) is wanted
+            ]
+            name = tables[part].get("name", part)
+            rule = f"must be a {part} of the workload's family, {wanted.name}"
+            raise SpecError(part, rule, f"{shown(name)} of {family.name}", nearest(str(name), choices))
+    return wanted
 
 
 def _scenario(
@@ -145,7 +166,7 @@ def _scenario(
     for key, value in changes.items():
         tables = _changed(tables, key, value, reader)
     where = "--set" if changes else "scenario"
-    body = build(_Body, tables, where)
+    body: Any = build(_body_of(_common_family(tables)), tables, where)
     settled = {**earlier, **changes}
     uncertain = tuple(_uncertain(body, reader.profiles, settled))
     inputs = dict(sorted(reader.inputs.items()))
@@ -170,9 +191,7 @@ def _changed(tables: dict[str, Any], key: str, value: object, reader: Reader) ->
     return merged(tables, nested(key, value))
 
 
-def _uncertain(
-    body: _Body, profiles: Mapping[str, Profile], changes: Mapping[str, Any]
-) -> Iterator[UncertainParameter]:
+def _uncertain(body: Any, profiles: Mapping[str, Profile], changes: Mapping[str, Any]) -> Iterator[UncertainParameter]:
     """Find where each fitted constant went."""
     entries = list(_named_entries(body))
     for profile in profiles.values():
@@ -189,7 +208,7 @@ def _uncertain(
                 yield UncertainParameter(profile.name, index, keys)
 
 
-def _named_entries(body: _Body) -> Iterator[tuple[str, NamedSpec]]:
+def _named_entries(body: Any) -> Iterator[tuple[str, NamedSpec]]:
     """Yield every spec of the scenario that has a name, with its dotted prefix."""
     stack: list[tuple[str, BaseModel]] = [(part, getattr(body, part)) for part in _PARTS]
     while stack:

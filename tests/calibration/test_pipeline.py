@@ -23,7 +23,7 @@ from calibration.pipeline.configuration import Configuration, SyntheticGraph, cs
 from calibration.pipeline.precision import encoded_bytes
 from calibration.pipeline.run import WARM_UP, Pipeline
 from perfmodel.graph.sampler import Drawn, sample
-from perfmodel.model.compose import steps
+from perfmodel.model.families import family
 
 GRAPH = SyntheticGraph(3000, 9.0, 1.0, seed=5)
 BASE = Configuration(GRAPH, dimension=24, hidden=8, classes=5, batch=40, fanout=(6, 4), chunk=5000)
@@ -109,7 +109,7 @@ def predicted_times(configuration: Configuration) -> dict[str, float]:
     """Return the model's time of every step of a run, in the order of the data."""
     scenario = configuration.scenario()
     estimate = perfmodel.predict(scenario)
-    assert [phase.name for phase in estimate.phases] == [step.name for step in steps(scenario)]
+    assert [phase.name for phase in estimate.phases] == [step.name for step in family(scenario).steps()]
     return {phase.name: phase.time_s for phase in estimate.phases}
 
 

@@ -45,7 +45,7 @@ from calibration.pipeline.training import Trainer, mean_adjacency
 from perfmodel.errors import SpecError
 from perfmodel.graph.sampler import Csc, sample
 from perfmodel.model.compile import compiled
-from perfmodel.spec.plan import PRECISIONS
+from perfmodel.spec.precision import PRECISIONS
 
 CHANNELS = ("tcp", "tcp that polls", "shared memory", "shared memory that polls")
 SCALED = {"fp8": 448.0, "int8": 127.0, "int4": 7.0}

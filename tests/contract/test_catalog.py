@@ -18,10 +18,10 @@ import perfmodel
 from perfmodel.graph.from_spec import degree_profile, sampled_batch
 from perfmodel.spec import catalog
 from perfmodel.spec._base import SOURCE_KINDS, NamedSpec
+from perfmodel.spec.families.sampled_training import Workload
 from perfmodel.spec.graph import Graph
 from perfmodel.spec.hardware import Device, Link
-from perfmodel.spec.plan import PRECISIONS
-from perfmodel.spec.workload import Workload
+from perfmodel.spec.precision import PRECISIONS
 
 KINDS = [kind for kind in catalog.KINDS if kind != "profiles"]  # a profile's parameters carry their own origin
 ENTRIES = [(kind, name) for kind in KINDS for name in catalog.names(kind)]

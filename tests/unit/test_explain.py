@@ -272,7 +272,8 @@ def test_elasticity_of_a_bandwidth_by_hand() -> None:
     bound, outcome = bind(case), bind(case).run({})
     chunk, header = case.plan.transfer.chunk, LINK["system.link.header"]
     tensors = [
-        tensor.elements * (4.0 if tensor.kind == "features" else 8.0) for tensor in bound.batches["batch"].tensors
+        tensor.elements * (4.0 if tensor.kind == "features" else 8.0)
+        for tensor in bound.family.batches["batch"].tensors
     ]
     sent = sum(size + math.ceil(size / chunk) * header for size in tensors)
     found = {each.key: each.elasticity for each in elasticities(case, trace(bound))}
