@@ -27,7 +27,7 @@ def command(
     against: str | None,
     as_json: bool,
 ) -> None:
-    """Predict the time of a mini-batch of WORKLOAD, where it goes, and how sure that is.
+    """Predict the time of a mini-batch (a frame, a run) of WORKLOAD, where it goes, and how sure that is.
 
     \b
     perfmodel predict ogbn-products --system lgnnic-doca-dma --against no-offload
@@ -66,24 +66,28 @@ def _write(estimate: Estimate) -> None:
 
     low, high = estimate.interval_s
     write_line(
-        f"{estimate.workload} on {estimate.system}: {duration(estimate.time_s)} per mini-batch, "
+        f"{estimate.workload} on {estimate.system}: {duration(estimate.time_s)} per {estimate.unit}, "
         f"{duration(estimate.epoch_time_s)} per epoch"
     )
-    write_line(f"{estimate.interval_level:.0%} interval of a mini-batch: {duration(low)} to {duration(high)}")
+    write_line(f"{estimate.interval_level:.0%} interval of a {estimate.unit}: {duration(low)} to {duration(high)}")
     rows = [
         [phase.name, duration(phase.time_s), f"{phase.share:.1%}", phase.where, phase.source]
         for phase in estimate.phases
     ]
     write_table("", ["phase", "time", "share", "where", "source"], rows, numbers=(1, 2))
     sizes = ", ".join(f"{kind} {render(size, 'B')}" for kind, size in estimate.bytes.items())
-    write_line(f"mini-batch: {estimate.nodes:,.0f} nodes, {estimate.edges:,.0f} edges")
-    write_line(f"sent: {sizes}")
+    if estimate.nodes is not None and estimate.edges is not None:
+        write_line(f"{estimate.unit}: {estimate.nodes:,.0f} nodes, {estimate.edges:,.0f} edges")
+    if estimate.bytes["total"]:
+        write_line(f"sent: {sizes}")
     for need in estimate.memory:
         share = need.need_bytes / need.capacity_bytes
         write_line(
             f"memory of {need.where}: {render(need.need_bytes, 'B')} of {render(need.capacity_bytes, 'B')} "
             f"({share:.1%})"
         )
+    if estimate.energy_j is not None:
+        write_line(f"energy: {render(estimate.energy_j, 'J')}")
     if estimate.against is not None:
         other = estimate.against
         slow, fast = other.speedup_interval

@@ -1,7 +1,7 @@
 """Elasticities: by how many percent the time of a mini-batch changes per percent of each number of the scenario.
 
-Numbers of the system and of the plan enter phases, whose derivatives are exact. Numbers of the workload change the
-expected mini-batch, which no formula gives; their elasticity is a central difference of the whole model.
+Numbers that enter phases, such as those of the system and of the plan, have exact derivatives. Numbers of a workload
+that change the expected mini-batch, which no formula gives, have a central difference of the whole model.
 """
 
 from __future__ import annotations
@@ -90,8 +90,10 @@ def _derivatives(trace: Trace) -> Iterator[Elasticity]:
 
 
 def _differences(scenario: Scenario) -> Iterator[Elasticity]:
-    """Yield the elasticities of the workload's numbers."""
+    """Yield the elasticities of the workload's numbers that no formula takes as they are."""
     workload = scenario.workload
+    if "workload" in bind(scenario).family.flattened:
+        return
     for key, value, mark, wrap in _workload_numbers("workload", workload):
         low, high = (min(max(value * math.exp(sign * STEP), mark.low), mark.high) for sign in (-1.0, 1.0))
         if value == 0:
