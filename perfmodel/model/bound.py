@@ -183,13 +183,15 @@ class Bound:
         found = getattr(self.system, where, None)
         return found.name if isinstance(found, NamedSpec) else where
 
-    def run(self, changed: Mapping[str, Any]) -> Outcome:
+    def run(self, changed: Mapping[str, Any], factors: Mapping[str, Any] | None = None) -> Outcome:
         """Evaluate all steps.
 
         Parameters
         ----------
         changed : mapping of dotted key to float or array
-            Laid over the scenario's values; arrays of one shape.
+            Laid over the scenario's values; arrays that broadcast to one shape.
+        factors : mapping of step name to float or array, optional
+            On the times of steps, such as draws of what a fit left over.
         """
         values = {**self.values, **changed}
         if self.displaces:  # how much is displaced depends on the time, and the time on what is displaced
@@ -197,6 +199,8 @@ class Bound:
             for _ in range(_SETTLING):
                 values["batch.time"] = self.composed(self._run_phases(values)[0])
         phases, sizes, results = self._run_phases(values)
+        if factors is not None:
+            phases = {name: time * factors.get(name, 1.0) for name, time in phases.items()}
         results["batch_bytes"] = sum(sizes.values())
         memory = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.memory_steps}
         results |= {"total_time": self.composed(phases)}

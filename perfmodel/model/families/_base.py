@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from perfmodel.model.compose import Step
+from perfmodel.spec.hardware import Device
 from perfmodel.spec.scenario import Scenario
 
 
@@ -105,6 +106,10 @@ class Family(abc.ABC):
     def limits(self, values: Mapping[str, Any]) -> list[Limit]:
         """Return limits beside those of memory."""
         return []
+
+    def counts(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how many devices of each role the system has, by the role's name in the system."""
+        return {name: 1.0 for name, spec in self.system if isinstance(spec, Device)}
 
     def energy(self, values: Mapping[str, Any], time: Any) -> Any | None:
         """Return the energy [J] where no energy step gives it; None where it is not known."""

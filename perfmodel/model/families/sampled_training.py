@@ -184,11 +184,14 @@ class SampledTraining(Family):
             found.append(Limit("precision.index", largest, 2.0**31 - 1, "", "node ids need int64"))
         return found
 
+    def counts(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the devices of each role; without a link nothing stands beside the compute node."""
+        found: dict[str, Any] = {"compute_node": 1.0, "gpu": 1.0}
+        return found if self.system.link is None else found | {"memory_node": values["plan.devices"]}
+
     def energy(self, values: Mapping[str, Any], time: Any) -> Any | None:
         """Return time times the power of all devices, where each is known."""
-        counts: dict[str, Any] = {"compute_node": 1.0, "gpu": 1.0}
-        if self.system.link is not None:
-            counts["memory_node"] = values["plan.devices"]
+        counts = self.counts(values)
         if any(f"system.{role}.power" not in values for role in counts):
             return None
         return time * sum(values[f"system.{role}.power"] * count for role, count in counts.items())
