@@ -214,6 +214,11 @@ def _prepared(scenario: Scenario) -> _Prepared:
     return found
 
 
+def draws_of(scenario: Scenario) -> Draws:
+    """Return the draws of a scenario's uncertain constants and residual factors that its predictions use."""
+    return _prepared(scenario).draws
+
+
 def _source(scenario: Scenario, bound: Any) -> str:
     """Return where a step's numbers come from: calibrated where a fit set one of them, else the least sure."""
     keys = {argument.key for call in bound.calls for argument in call.arguments if argument.key}

@@ -1,0 +1,75 @@
+"""Sampled training: where sampling and quantization run, how tensors are sent, on how many memory nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perfmodel.search.families._base import SearchFamily
+from perfmodel.search.space import Space
+
+_ACCURATE = "accuracy_loss <= 0.01"
+_NODES = ["memory-node", "compute-node"]
+
+
+class SampledTrainingSearch(SearchFamily):
+    """A mini-batch drawn beside remote memory, sent over a link, and trained on."""
+
+    def space(self) -> Space:
+        """Return placements, precisions, chunks, window, workers, memory nodes, and fanouts of known accuracy."""
+        link = self.scenario.system.link
+        there = {"needs": ["system.link"]}
+        largest = 2.0**20 if link is None else min(link.max_chunk, 2.0**26)
+        parameters: dict[str, Any] = {
+            "plan.placement.sampling": {"values": _NODES, **there},
+            "plan.placement.quantization": {"values": _NODES, **there},
+            "plan.fetch": {
+                "values": ["neighborhood", "frontier"], "when": {"plan.placement.sampling": "compute-node"}, **there,
+            },
+            "plan.precision.features": {"values": ["fp32", "fp16"], **there},
+            "plan.precision.index": ["int32", "int64"],
+            "plan.overlap": ["sum", "pipelined", "overlap"],
+            "plan.devices": {"values": [1, 2, 3, 4, 6, 8], **there},
+            "plan.workers": {"values": [0, 1, 2, 3, 4, 6, 8]},
+            "plan.transfer.window": {"values": [1, 2, 4, 8, 16, 32], **there},
+            "plan.transfer.chunk": {"low": "4 KiB", "high": largest, "factor": 2, **there},
+        }  # fmt: skip
+        if not self._known():
+            return Space.of({"name": "default space", "parameters": parameters})
+        parameters = {"workload.sampling.fanout": self._fanouts(), **parameters}
+        return Space.of({"name": "default space", "parameters": parameters, "constraints": [_ACCURATE]})
+
+    def _known(self) -> bool:
+        """Return whether the accuracy of the workload's own fanout was measured."""
+        return f"{self._fanout()} fp32" in self.scenario.workload.accuracy
+
+    def _fanout(self) -> str:
+        return ",".join(map(str, self.scenario.workload.sampling.fanout))
+
+    def _fanouts(self) -> list[str]:
+        """Return the workload's fanout, and those of known accuracy that its model has layers for."""
+        layers = self.scenario.workload.model.layers
+        known = (key.split()[0] for key in self.scenario.workload.accuracy)
+        fits = [text for text in known if layers is None or len(text.split(",")) <= layers]
+        return list(dict.fromkeys([self._fanout(), *fits]))
+
+    def results(self) -> tuple[str, ...]:
+        """Return test accuracy, and how far it is below the best that was measured for the workload."""
+        return ("accuracy", "accuracy_loss") if self.scenario.workload.accuracy else ()
+
+    def result(self, name: str) -> float:
+        """Return one of them; the loss of what no one measured is infinite."""
+        accuracy = self.scenario.workload.accuracy
+        precision = self.model.names(self.model.steps()[0], None)["precision"]
+        own = accuracy.get(f"{self._fanout()} {precision}")
+        if name == "accuracy":
+            return 0.0 if own is None else own
+        return float("inf") if own is None else max(accuracy.values()) - own
+
+    def switches(self) -> Mapping[str, str]:
+        """Return what may tip a placement: the link, the graph's degree and features, the memory nodes."""
+        found = {"workload.sampling.batch": "mini-batch"}
+        return {"system.link.bandwidth": "link bandwidth", **found} if self.scenario.system.link else found
+
+
+FAMILY = SampledTrainingSearch
