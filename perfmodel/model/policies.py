@@ -33,8 +33,14 @@ def overlapped(stages: Mapping[str, Any], batches: Any, maximum: Maximum, fetch:
     return slower + (fetching + computing - slower) / batches
 
 
+def bottleneck(stages: Mapping[str, Any], batches: Any, maximum: Maximum, fetch: tuple[str, ...]) -> Any:
+    """Return the slowest stage: all are busy at once for so long that filling and draining don't count."""
+    return functools.reduce(maximum, stages.values())
+
+
 POLICIES: Mapping[str, Callable[[Mapping[str, Any], Any, Maximum, tuple[str, ...]], Any]] = {
     "sum": sequential,
     "pipelined": pipelined,
     "overlap": overlapped,
+    "bottleneck": bottleneck,
 }

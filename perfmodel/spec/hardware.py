@@ -94,8 +94,56 @@ class TrainingRates(Spec):
     restart_time: Seconds = 0.0
 
 
+SecondsPerMessage = Annotated[float, Within("s/message")]
+
+
+class RoutingRates(Spec):
+    """Cost of fire-and-forget messages on a device, one core: the application's work for them, emitting, routing them.
+
+    Attributes
+    ----------
+    work_bandwidth, time_per_slice : float
+        Memory traffic of the application's own work, and what each buffer's share of it takes besides.
+    time_per_emission, time_per_emitted_message, time_per_emitted_byte : float
+        Writing messages into a buffer: of each buffer, message and byte.
+    time_per_buffer, time_per_partner, time_per_routed_message, time_per_routed_byte : float
+        Sorting a buffer's messages by next hop.
+    time_per_transfer, time_per_delivered_message, time_per_delivered_byte : float
+        Sending an aggregation buffer off and taking one in, and delivering what it holds.
+    restart_time, displacement : float
+        What a buffer's routing takes longer when the application has displaced its tables from the caches, and after
+        how much memory traffic most of them are.
+    serial_share, contention : float
+        Of routing threads, by the Universal Scalability Law.
+    """
+
+    work_bandwidth: Bandwidth = INFINITE
+    time_per_slice: Seconds = 0.0
+    time_per_emission: Seconds = 0.0
+    time_per_emitted_message: SecondsPerMessage = 0.0
+    time_per_emitted_byte: SecondsPerByte = 0.0
+    time_per_buffer: Seconds = 0.0
+    time_per_partner: Seconds = 0.0
+    time_per_routed_message: SecondsPerMessage | None = None
+    time_per_routed_byte: SecondsPerByte = 0.0
+    time_per_transfer: Seconds = 0.0
+    time_per_delivered_message: SecondsPerMessage = 0.0
+    time_per_delivered_byte: SecondsPerByte = 0.0
+    restart_time: Seconds = 0.0
+    displacement: Limit = INFINITE
+    serial_share: Share = 0.0
+    contention: Share = 0.0
+
+
 class Device(NamedSpec):
-    """A device that holds, samples, moves or trains: host CPU, SmartNIC, GPU."""
+    """A device that holds, samples, moves or trains: host CPU, SmartNIC, GPU.
+
+    Attributes
+    ----------
+    direct_cache : float, optional
+        Cache that what arrives from a network card may be written into (Intel's DDIO ways); None where it is written to
+        memory.
+    """
 
     kind: Literal["cpu", "smartnic", "dpu", "gpu", "csd"]
     memory: PositiveBytes
@@ -111,6 +159,8 @@ class Device(NamedSpec):
     sampling: SamplingRates = SamplingRates()
     quantization: QuantizationRates = QuantizationRates()
     training: TrainingRates = TrainingRates()
+    routing: RoutingRates = RoutingRates()
+    direct_cache: PositiveBytes | None = None
     peak_flops: Annotated[float, Within("flop/s", above=True)] | None = None
     compute_efficiency: Efficiency = 1.0
     memory_efficiency: Efficiency = 1.0
@@ -135,6 +185,15 @@ class Regrowth(Spec):
     fresh_bandwidth: Annotated[float, Within("B/s", high=1e18, above=True)]
 
 
+class HandoverRates(Spec):
+    """Handing a buffer of messages over a link: at the sender, at the receiver, of each byte written and read."""
+
+    time_per_buffer: Seconds = 0.0
+    time_per_acknowledgement: Seconds = 0.0
+    time_per_written_byte: SecondsPerByte = 0.0
+    time_per_read_byte: SecondsPerByte = 0.0
+
+
 class Link(NamedSpec):
     """A link with the mechanism that moves tensors over it: chunks, headers, acknowledgements, aggregation."""
 
@@ -151,6 +210,7 @@ class Link(NamedSpec):
     max_chunk: Limit = INFINITE
     aggregation: Literal["preallocated", "regrown"] = "preallocated"
     regrowth: Regrowth | None = None
+    handover: HandoverRates = HandoverRates()
     energy_per_byte: Annotated[float, Within("J/B")] | None = None
     profile: str | None = None
 
@@ -159,11 +219,13 @@ __all__ = [
     "INFINITE",
     "Conversion",
     "Device",
+    "HandoverRates",
     "Link",
     "Number",
     "PrecisionRates",
     "QuantizationRates",
     "Regrowth",
+    "RoutingRates",
     "SamplingRates",
     "TrainingRates",
 ]
