@@ -59,7 +59,8 @@ class NamedSpec(Spec):
 class Within:
     """Marks a field as a number with a unit, between bounds; ``above`` leaves the lower bound itself out.
 
-    Where ``infinite`` is set, infinity is a valid value: a copy that costs nothing has infinite bandwidth.
+    Where ``infinite`` is set, infinity is a valid value: a copy that costs nothing has infinite bandwidth. ``whole``
+    numbers count things that have no halves.
 
     Examples
     --------
@@ -68,9 +69,15 @@ class Within:
     """
 
     def __init__(
-        self, unit: str, low: float = 0.0, high: float = LARGEST, above: bool = False, infinite: bool = False
+        self,
+        unit: str,
+        low: float = 0.0,
+        high: float = LARGEST,
+        above: bool = False,
+        infinite: bool = False,
+        whole: bool = False,
     ) -> None:
-        self.unit, self.low, self.high, self.above, self.infinite = unit, low, high, above, infinite
+        self.unit, self.low, self.high, self.above, self.infinite, self.whole = unit, low, high, above, infinite, whole
 
     def check(self, value: object) -> float:
         """Return the number in SI; raises pydantic's error with our rule and nearest choice."""
@@ -88,6 +95,10 @@ class Within:
             at_open_end = self.above and closest == self.low
             raise pydantic_error(
                 f"must be {rule}", shown(value), example(self.unit) if at_open_end else render(closest, self.unit)
+            )
+        if self.whole and number != math.floor(number):
+            raise pydantic_error(
+                "must be a whole number", shown(value), render(max(round(number), self.low), self.unit)
             )
         return number
 

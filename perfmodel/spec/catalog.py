@@ -53,6 +53,8 @@ def _references(kind: str) -> dict[str, str]:
 REFERENCES: Mapping[str, Mapping[str, str]] = {kind: _references(kind) for kind in ("workloads", "systems")}
 #: The profile of the machine at hand, which is nowhere until it is measured.
 THIS_MACHINE = "this-machine"
+#: What names an entry: a catalog name or the path of a TOML file, or its table.
+Reference = str | os.PathLike[str] | Mapping[str, Any]
 _LARGEST_SPEC = 64 * 2**20
 
 
@@ -105,10 +107,14 @@ class Reader:
         if profile is not None:
             self.profiles[profile.name] = profile
 
-    def table(self, kind: str, reference: str | Mapping[str, Any], where: str) -> dict[str, Any]:
+    def table(self, kind: str, reference: Reference, where: str) -> dict[str, Any]:
         """Return the full table of a reference: read, references within it resolved, profiles laid over."""
+        if isinstance(reference, os.PathLike):
+            reference = os.fspath(reference)
         if isinstance(reference, str):
             table, entry = self._file(kind, reference, where)
+            if "use" in table:
+                return self.table(kind, table, where)
         elif not isinstance(reference, Mapping):
             raise SpecError(where, f"must be a name of the catalog's {kind}, a TOML file or a table", shown(reference))
         elif "use" in reference:
@@ -174,7 +180,7 @@ class Reader:
         return self.profiles[name]
 
 
-def load(kind: str, reference: str | Mapping[str, Any]) -> NamedSpec:
+def load(kind: str, reference: Reference) -> NamedSpec:
     """Load one entry by itself.
 
     Examples
@@ -182,7 +188,7 @@ def load(kind: str, reference: str | Mapping[str, Any]) -> NamedSpec:
     >>> load("devices", "bluefield-2").kind
     'smartnic'
     """
-    where = reference if isinstance(reference, str) else kind
+    where = kind if isinstance(reference, Mapping) else str(reference)
     table = Reader().table(kind, reference, where)
     return build(spec_of(kind, table, where), table, where)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from perfmodel.errors import SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, Spec, build
-from perfmodel.spec.catalog import REFERENCES, Reader, merged, names, nested, shipped_table
+from perfmodel.spec.catalog import REFERENCES, Reader, Reference, merged, names, nested, shipped_table
 from perfmodel.spec.families import FamilySpecs, family_of
 from perfmodel.spec.profile import Profile
 
@@ -95,20 +95,20 @@ class Scenario:
 
 
 def load_scenario(
-    workload: str | Mapping[str, Any],
-    system: str | Mapping[str, Any],
-    plan: str | Mapping[str, Any] | None = None,
-    profile: str | Mapping[str, Any] | None = None,
+    workload: Reference,
+    system: Reference,
+    plan: Reference | None = None,
+    profile: Reference | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """Load a scenario from catalog names, TOML files or tables.
 
     Parameters
     ----------
-    workload, system, plan : str or mapping
+    workload, system, plan : str, path or mapping
         Catalog name, path of a TOML file, or the table itself; the plan is the system's own, or else its family's
         default, where left out.
-    profile : str or mapping, optional
+    profile : str, path or mapping, optional
         Profile laid over the catalog: name, file or table.
     changes : mapping of dotted key to value, optional
         As ``--set`` takes them: ``{"plan.transfer.chunk": "512 KiB"}``.

@@ -455,3 +455,16 @@ def test_odd_values_anywhere_are_taken_or_refused(part: str) -> None:
                 sentences.append(str(error))
     assert len(sentences) > 100
     assert all(len(sentence) < 600 and sentence.isprintable() for sentence in sentences)
+
+
+def test_a_file_that_starts_from_an_entry(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('use = "lgnnic-doca-dma"\nname = "mine"\nlink = { use = "doca-dma", max_chunk = "8 MiB" }\n')
+    scenario = pm.load_scenario("reddit", path)
+    assert scenario.system.name == "mine"
+    assert scenario.system.link.max_chunk == 8 * 2**20
+    plain = pm.load_scenario("reddit", "lgnnic-doca-dma")
+    assert scenario.system.memory_node == plain.system.memory_node
+    assert scenario.inputs.keys() > plain.inputs.keys() - {"workloads/reddit"}
+    path.write_text('use = "lgnnic-doca-dna"\n')
+    assert sentence(lambda: pm.load_scenario("reddit", path)).nearest == "lgnnic-doca-dma"

@@ -16,6 +16,7 @@ from perfmodel.spec.precision import Precision
 
 #: Plan of a system that names none.
 DEFAULT_PLAN: Final = "default"
+_MOST_HOPS: Final = 32
 
 
 def _fanout(value: object) -> object:
@@ -23,10 +24,14 @@ def _fanout(value: object) -> object:
     if isinstance(value, str):
         parts = value.strip().strip("[]").replace(",", " ").split()
         try:
-            return [int(part) for part in parts]
+            value = [int(part) for part in parts]
         except ValueError:
             raise pydantic_error("must be whole numbers such as 15,10,5", value, "15,10,5") from None
-    return [value] if isinstance(value, int) and not isinstance(value, bool) else value
+    found = [value] if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(found, (list, tuple)) and len(found) > _MOST_HOPS:
+        shorter = ",".join(map(str, found[:3]))
+        raise pydantic_error(f"must have at most {_MOST_HOPS} hops", f"{len(found)} hops", shorter)
+    return found
 
 
 def _keeps_or_draws(neighbors: object) -> object:
@@ -127,6 +132,13 @@ class Workload(FamilyWorkload):
             raise pydantic_error(
                 "sampling.seeds.node_type must be a node type", seeds.node_type, " | ".join(self.graph.node_types)
             )
+        known = self.graph.node_types[seeds.node_type].nodes
+        if seeds.nodes > known:
+            raise pydantic_error(
+                f"sampling.seeds.nodes must be at most the {known:,.0f} nodes of type {seeds.node_type}",
+                f"{seeds.nodes:,.0f}",
+                f"{known:.0f}",
+            )
         return self
 
 
@@ -197,7 +209,7 @@ class TransferSpec(Spec):
     """How a tensor is cut up and kept in flight."""
 
     chunk: Annotated[float, Within("B", high=1e18, above=True)] = 1048576.0
-    window: Annotated[float, Within("", low=1.0, high=1e9)] = 1.0
+    window: Annotated[float, Within("", low=1.0, high=1e9, whole=True)] = 1.0
 
 
 class Loader(Spec):
@@ -246,8 +258,8 @@ class Plan(FamilyPlan):
     placement: Placement = Placement()
     precision: PrecisionSpec = PrecisionSpec()
     transfer: TransferSpec = TransferSpec()
-    workers: Annotated[float, Within("", high=1e6)] = 0.0
-    devices: Annotated[float, Within("", low=1.0, high=1e6)] = 1.0
+    workers: Annotated[float, Within("", high=1e6, whole=True)] = 0.0
+    devices: Annotated[float, Within("", low=1.0, high=1e6, whole=True)] = 1.0
     loader: Loader = Loader()
     preprocessing: Preprocessing = Preprocessing()
     fetch: Literal["neighborhood", "frontier"] = "neighborhood"
