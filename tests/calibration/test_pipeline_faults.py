@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from calibration.machine import _write_profile
-from calibration.pipeline import run as module
 from calibration.pipeline.chunks import PipelineError
 from calibration.pipeline.configuration import Configuration, SyntheticGraph
 from calibration.pipeline.run import Pipeline
@@ -148,10 +147,10 @@ def test_a_node_that_is_killed_between_runs_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["tcp", "shared-memory"])
-def test_a_node_that_stops_is_given_up(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_that_stops_is_given_up(mechanism: str) -> None:
     with Pipeline() as pipeline:
         pipeline.run(asked(mechanism), 1)
-        monkeypatch.setattr(module, "PATIENCE", 1.0)
+        pipeline.patience = 1.0
         stop = meanwhile(lambda: os.kill(pipeline.processes["compute node"], signal.SIGSTOP), 0.2)
         with nothing_is_left(pipeline), stop, pytest.raises(PipelineError, match="nothing happened for 1 s"):
             pipeline.run(asked(mechanism), LONG)
