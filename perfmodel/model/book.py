@@ -31,6 +31,10 @@ from perfmodel.spec.scenario import Scenario
 from perfmodel.symbols import NOMENCLATURE
 
 SCHEMA: Final = 1
+_SETTLING: Final = (
+    "a longer mini-batch displaces more of the caches, which makes it longer still: times and elasticities are those that "
+    "this settles at; thresholds, and times over the chunk, take batch_time as it is"
+)
 Chapter = dict[str, Any]
 
 
@@ -73,6 +77,7 @@ def explain(scenario: Scenario) -> Chapter:
         "time_s": time,
         "policy": scenario.plan.overlap,
         "total": _total(bound, traced),
+        "settling": _SETTLING if bound.displaces else None,
         "steps": steps,
         "memory": memory,
         "elasticities": [_elasticity(scenario, each) for each in elasticities(scenario, traced)],

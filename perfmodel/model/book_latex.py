@@ -38,7 +38,7 @@ def book_latex(book: Chapter) -> str:
     lines = [
         _PREAMBLE, rf"\section*{{{name}}}", f"{_value(book['time_s'], 's')} per mini-batch.",
         *_total(book["total"], book["policy"]), *_steps(book["steps"]), *_memory(book["memory"]),
-        *_elasticities(book["elasticities"]), *_best_chunk(book["best_chunk"]), *_sources(book["sources"]),
+        *_elasticities(book["elasticities"], book["settling"]), *_best_chunk(book["best_chunk"]), *_sources(book["sources"]),
         r"\end{document}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -126,9 +126,11 @@ def _regime(regime: Chapter) -> Iterator[str]:
         yield rf"\formula{{\text{{i.e. }} {latex_name(threshold['key'])} {sign}{formula} {value}}}"
 
 
-def _elasticities(found: Sequence[Chapter]) -> Iterator[str]:
+def _elasticities(found: Sequence[Chapter], settling: str | None) -> Iterator[str]:
     yield r"\section*{Elasticities}"
     yield r"Percent of the mini-batch's time per percent of each number; others are smaller."
+    if settling:
+        yield rf"\par {escaped(settling[0].upper() + settling[1:])}.\par"
     yield r"\begin{longtable}{@{}rll@{}}"
     for each in found:
         if abs(each["elasticity"]) >= 5e-4:

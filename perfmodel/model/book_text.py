@@ -29,7 +29,7 @@ def book_text(book: Chapter) -> str:
     """
     sections = (
         _head(book), _total(book["total"], book["policy"]), _steps(book), _memory(book["memory"]),
-        _elasticities(book["elasticities"]), _best_chunk(book["best_chunk"]), _sources(book["sources"]),
+        _elasticities(book["elasticities"], book["settling"]), _best_chunk(book["best_chunk"]), _sources(book["sources"]),
     )  # fmt: skip
     return "\n".join(line.rstrip() for section in sections for line in section) + "\n"
 
@@ -147,8 +147,9 @@ def _effort(threshold: Chapter) -> tuple[bool, float, str]:
     return not threshold["key"].startswith("plan."), far, threshold["key"]
 
 
-def _elasticities(found: Sequence[Chapter]) -> Iterator[str]:
+def _elasticities(found: Sequence[Chapter], settling: str | None) -> Iterator[str]:
     yield from _title("Elasticities: percent of the mini-batch's time per percent of ...")
+    yield from _wrapped(settling, "  ") if settling else ()
     felt = [each for each in found if abs(each["elasticity"]) >= _SMALL]
     for each in felt[:_SHOWN_ELASTICITIES]:
         notes = [render(each["value"], each["unit"])]

@@ -21,7 +21,9 @@ from perfmodel.spec.hardware import Device
 from perfmodel.spec.scenario import Scenario
 from perfmodel.symbols import NOMENCLATURE
 
-_SETTLING = 2  # rounds of time and displacement: each changes the time by less than a tenth of the last change
+_SETTLING = 3  # rounds of time and displacement; what further ones would change is told from the last two changes
+_STEEPEST = 0.9  # of a change to the one before it, as far as that is trusted
+_NOTHING = 1e-30  # seconds; below any change of a mini-batch's time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,10 +196,8 @@ class Bound:
             On the times of steps, such as draws of what a fit left over.
         """
         values = {**self.values, **changed}
-        if self.displaces:  # how much is displaced depends on the time, and the time on what is displaced
-            values["batch.time"] = 0.0
-            for _ in range(_SETTLING):
-                values["batch.time"] = self.composed(self._run_phases(values)[0])
+        if self.displaces:
+            values["batch.time"] = self._settled(values)
         phases, sizes, results = self._run_phases(values)
         if factors is not None:
             phases = {name: time * factors.get(name, 1.0) for name, time in phases.items()}
@@ -206,6 +206,21 @@ class Bound:
         results |= {"total_time": self.composed(phases)}
         energy = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.energy_steps}
         return self._outcome(values, phases, sizes, memory, energy)
+
+    def _settled(self, values: dict[str, Any]) -> Any:
+        """Return the time of a mini-batch that displaces what makes it take that time.
+
+        From nothing displaced on, each round changes the time by a share of the change before; the shares fall, as what is
+        displaced saturates. The rest is taken for a geometric series. Profiles of displacement times above 4 ms settle
+        within 0.1 % (tests/phases/test_displacement.py).
+        """
+        times: list[Any] = [0.0]
+        for _ in range(_SETTLING):
+            values["batch.time"] = times[-1]
+            times.append(self.composed(self._run_phases(values)[0]))
+        before, change = times[-2] - times[-3], times[-1] - times[-2]
+        falling = np.maximum(before - change, np.maximum((1.0 - _STEEPEST) * before, _NOTHING))
+        return times[-1] + change * change / falling
 
     def _run_phases(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Return the time of each step, the bytes of each kind of tensor, and the results that other formulas use."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import sympy
+from sympy.codegen.cfunctions import expm1
 from sympy.core.relational import Relational
 
 from perfmodel.errors import ModelError
@@ -49,7 +50,7 @@ _FOLDS: Final[Mapping[Any, Callable[[Any, Any], Any]]] = {
     sympy.And: np.logical_and, sympy.Or: np.logical_or,
 }  # fmt: skip
 _FUNCTIONS: Final[Mapping[Any, Callable[[Any], Any]]] = {
-    sympy.exp: np.exp, sympy.tanh: np.tanh, sympy.log: np.log, sympy.Abs: np.abs, sympy.Not: np.logical_not,
+    sympy.exp: np.exp, expm1: np.expm1, sympy.tanh: np.tanh, sympy.log: np.log, sympy.Abs: np.abs, sympy.Not: np.logical_not,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import sympy
+from sympy.codegen.cfunctions import expm1
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanFunction
 
@@ -18,7 +19,7 @@ from perfmodel.units import unit_factor
 
 Dimension = dict[str, Fraction]
 _SAME_DIMENSION = (sympy.Max, sympy.Min, sympy.Abs)
-_PURE_NUMBERS = (sympy.ceiling, sympy.floor, sympy.exp, sympy.log, sympy.tanh)
+_PURE_NUMBERS = (sympy.ceiling, sympy.floor, sympy.exp, sympy.log, sympy.tanh, expm1)
 
 
 def dimension_of_unit(unit: str) -> Dimension:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel
 
+from perfmodel.errors import SpecError
 from perfmodel.model.bound import bind
 from perfmodel.model.tracing import Trace, Traced
 from perfmodel.spec._base import Within, within
@@ -72,7 +73,7 @@ def _derivatives(trace: Trace) -> Iterator[Elasticity]:
         return
     users: dict[str, list[str]] = {}
     for (kind, step), records in trace.records.items():
-        name = step if kind == "step" else f"memory of {step}"
+        name = step if kind == "step" else f"{kind} of {step}"
         for key in {key for record in records for key in record.keys.values()}:
             users.setdefault(key, []).append(name)
     for limit in trace.outcome.limits:
@@ -98,14 +99,27 @@ def _differences(scenario: Scenario) -> Iterator[Elasticity]:
         low, high = (min(max(value * math.exp(sign * STEP), mark.low), mark.high) for sign in (-1.0, 1.0))
         if value == 0:
             low, high = max(-STEP, mark.low), min(STEP, mark.high)
-        if not math.isfinite(value) or low >= high:
+        ends = _allowed(scenario, value, (low, high), wrap) if math.isfinite(value) and low < high else {}
+        if len(ends) < 2:
             yield Elasticity(key, value, mark.unit, 0.0, None, "difference", False, ())
             continue
-        times = [_time(scenario.replace(wrap(end))) for end in (low, high)]
+        times = [_time(changed) for changed in ends.values()]
+        low, high = ends
         slope = (times[1] - times[0]) / (high - low)
         elasticity = _relative(times, (low, high)) if value else 0.0
         yield Elasticity(key, value, mark.unit, elasticity, slope, "difference", False, ("mini-batch",))
     yield from _fanouts(scenario)
+
+
+def _allowed(scenario: Scenario, value: float, ends: Sequence[float], wrap: Any) -> dict[float, Scenario]:
+    """Return the scenario at both ends, as it is in place of one that breaks a rule: no more seeds than there are nodes."""
+    found = {}
+    for end in ends:
+        try:
+            found[end] = scenario.replace(wrap(end))
+        except SpecError:
+            found[value] = scenario
+    return found
 
 
 def _fanouts(scenario: Scenario) -> Iterator[Elasticity]:

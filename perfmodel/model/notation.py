@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import sympy
+from sympy.codegen.cfunctions import expm1
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
@@ -154,6 +155,11 @@ def _repeated_named(formulas: dict[str, sympy.Basic]) -> dict[str, sympy.Basic]:
     return named
 
 
+def _for_people(formula: sympy.Basic) -> sympy.Basic:
+    """Return a formula with ``exp(x) - 1`` written as such, not as the function that keeps its digits."""
+    return formula.xreplace({node: sympy.exp(*node.args) - 1 for node in formula.atoms(expm1)})
+
+
 class _Folding:
     """Puts names in place of parts; ``without`` is the name that must stay out of its own definition."""
 
@@ -254,7 +260,7 @@ def text(expression: sympy.Basic, values: Mapping[str, Named] | None = None) -> 
     >>> text(size / rate), text(size / rate, {"tensor_bytes": Named(1e6, "B"), "link_bandwidth": Named(25e9, "B/s")})
     ('tensor_bytes / link_bandwidth', '1 MB / 25 GB/s')
     """
-    printed = str(_Text().doprint(expression)).replace("**", "^").replace("*", " * ").replace("/", " / ")
+    printed = str(_Text().doprint(_for_people(expression))).replace("**", "^").replace("*", " * ").replace("/", " / ")
     if values is None:
         return printed
     shown = {name: render(named.value, named.unit).replace(" ", JOINT) for name, named in values.items()}
@@ -291,7 +297,7 @@ def latex(expression: sympy.Basic, values: Mapping[str, Named] | None = None) ->
     >>> latex(size / rate)
     '\\frac{\\mathrm{tensor\\_bytes}}{\\mathrm{link\\_bandwidth}}'
     """
-    return str(_Latex(values).doprint(expression))
+    return str(_Latex(values).doprint(_for_people(expression)))
 
 
 def latex_name(name: str) -> str:

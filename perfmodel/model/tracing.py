@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -129,21 +130,22 @@ def earlier(record: Record, records: Sequence[Record]) -> list[Record]:
 
 
 def trace(bound: Bound) -> Trace:
-    """Run a bound scenario and keep what its phases did."""
-    records: dict[tuple[str, str], list[Record]] = {}
+    """Run a bound scenario and keep what its phases did; of several rounds, what they did in the last."""
+    logs: dict[tuple[str, str], _Log] = {}
     traced = copy.copy(bound)
-    traced.steps = tuple(_step(step, records.setdefault(("step", step.step.name), [])) for step in bound.steps)
-    traced.memory_steps = tuple(
-        _step(step, records.setdefault(("memory", step.step.name), [])) for step in bound.memory_steps
-    )
-    traced.energy_steps = tuple(
-        _step(step, records.setdefault(("energy", step.step.name), [])) for step in bound.energy_steps
-    )
+    for kind in ("step", "memory", "energy"):
+        field = "steps" if kind == "step" else f"{kind}_steps"
+        steps = [_step(step, logs.setdefault((kind, step.step.name), {})) for step in getattr(bound, field)]
+        setattr(traced, field, tuple(steps))
     outcome = traced.run({key: Traced(value, {key: 1.0}) for key, value in bound.values.items()})
-    return Trace(bound, outcome, records)
+    return Trace(bound, outcome, {place: list(log.values()) for place, log in logs.items()})
 
 
-def _step(step: BoundStep, log: list[Record]) -> BoundStep:
+#: Records by part, item, and place in the chain.
+_Log = dict[tuple[int, int, int], Record]
+
+
+def _step(step: BoundStep, log: _Log) -> BoundStep:
     """Return a step whose calls write to the log."""
     parts = []
     for number, part in enumerate(step.parts):
@@ -151,27 +153,26 @@ def _step(step: BoundStep, log: list[Record]) -> BoundStep:
         for position, chain in enumerate(part.chains):
             name = part.items[position].name if part.items else ""
             calls = []
-            for call in chain:
+            for place, call in enumerate(chain):
                 keys = {argument.name: argument.key for argument in call.arguments}
-                place = (number, position, name)
-                calls.append(dataclasses.replace(call, phase=_logged(call.phase, keys, place, log)))
+                blank = Record(all_phases()[call.phase.name], number, position, name, {}, keys, 0.0)
+                keep = functools.partial(log.__setitem__, (number, position, place))
+                calls.append(dataclasses.replace(call, phase=_logged(call.phase, blank, keep)))
             chains.append(tuple(calls))
         parts.append(dataclasses.replace(part, chains=tuple(chains)))
     return dataclasses.replace(step, parts=tuple(parts))
 
 
-def _logged(
-    compiled: CompiledPhase, keys: Mapping[str, str], place: tuple[int, int, str], log: list[Record]
-) -> CompiledPhase:
-    phase = all_phases()[compiled.name]
+def _logged(compiled: CompiledPhase, blank: Record, keep: Callable[[Record], None]) -> CompiledPhase:
+    """Return a phase that fills in its record and knows its slopes."""
 
     def function(*arguments: Any) -> Traced:
         given = dict(zip(compiled.arguments, arguments, strict=True))
         numbers = {name: _value(number) for name, number in given.items()}
         with np.errstate(all="ignore"):
             result = float(compiled.function(*numbers.values()))
-        log.append(Record(phase, *place, numbers, keys, result))
-        parts = ((given[name], slope) for name, slope in slopes(phase.expression, numbers).items())
+        keep(dataclasses.replace(blank, numbers=numbers, result=result))
+        parts = ((given[name], slope) for name, slope in slopes(blank.phase.expression, numbers).items())
         return combined(result, *parts)
 
     return dataclasses.replace(compiled, function=function)

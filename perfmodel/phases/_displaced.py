@@ -6,11 +6,16 @@ restart), tables and buffers. On a virtual machine of two cores ``tau`` was abou
 """
 
 import sympy
+from sympy.codegen.cfunctions import expm1
 
 from perfmodel.phases._base import symbol
 
 
 def displaced(displacement_time: str = "displacement_time") -> sympy.Expr:
     """Return the share of a phase's state that is displaced between two mini-batches."""
-    half = sympy.tanh(symbol("batch_time") / (2 * symbol(displacement_time)))
-    return 2 * half / (1 + half)  # 1 - exp(-x), without the cancellation at small x
+    return -expm1(-symbol("batch_time") / symbol(displacement_time))
+
+
+def kept() -> sympy.Expr:
+    """Return the share of a phase's state that is still there after a mini-batch."""
+    return sympy.exp(-symbol("batch_time") / symbol("displacement_time"))

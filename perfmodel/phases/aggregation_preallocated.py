@@ -19,13 +19,15 @@ tensor_bytes, copy_bandwidth, fault_time, limit = symbols(
     "tensor_bytes receiver_copy_bandwidth fault_time receiver_heap_limit"
 )
 
+displaced_share = displaced("receiver_displacement_time")
+
 PHASE = Phase(
     name="aggregation_preallocated",
     result="aggregation_time",
     unit="s",
     expression=tensor_bytes / copy_bandwidth
     + sympy.Piecewise((tensor_bytes * fault_time, tensor_bytes > limit), (0, True))
-    + displaced("receiver_displacement_time") * tensor_bytes * symbol("link_displaced_byte_time"),
+    + displaced_share * tensor_bytes * symbol("link_displaced_byte_time"),
     meaning="copy each chunk to its place in the receiver's buffer",
     source="lgnnic2026",
     assumption="the buffer is given back after each tensor where its pages fault, and kept where they do not",

@@ -14,8 +14,9 @@ from perfmodel.phases._displaced import displaced
 (per_call, restart, per_displaced, features) = symbols(
     "dequantize_call_time dequantize_restart_time dequantize_displaced_byte_time gathered_bytes"
 )
-work = elements * time_per_element + rows * time_per_row + displaced() * features * per_displaced
-once = per_call + displaced() * restart
+displaced_share = displaced()
+work = elements * time_per_element + rows * time_per_row + displaced_share * features * per_displaced
+once = per_call + displaced_share * restart
 
 PHASE = Phase(
     name="dequantization",

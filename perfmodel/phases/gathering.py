@@ -12,12 +12,13 @@ miss costs 40 ns.
 import sympy
 
 from perfmodel.phases._base import Condition, Phase, symbols
-from perfmodel.phases._displaced import displaced
+from perfmodel.phases._displaced import kept
 
 (rows, gathered, table, bandwidth, cache) = symbols("table_rows table_row_bytes table_bytes gather_bandwidth cache")
 (per_row, per_missed_row, per_missed_byte) = symbols("time_per_row time_per_missed_row time_per_missed_byte")
 
-missed = 1 - (1 - displaced()) * sympy.Min(1, cache / table)
+kept_share = kept()
+missed = 1 - kept_share * sympy.Min(1, cache / table)
 
 PHASE = Phase(
     name="gathering",

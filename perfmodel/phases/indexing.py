@@ -15,11 +15,13 @@ from perfmodel.phases._displaced import displaced
     "time_per_indexing indexing_restart_time time_per_indexed_edge time_per_indexed_node"
 )
 
+displaced_share = displaced()
+
 PHASE = Phase(
     name="indexing",
     result="indexing_time",
     unit="s",
-    expression=per_call + displaced() * restart + edges * per_edge + nodes * per_node,
+    expression=per_call + displaced_share * restart + edges * per_edge + nodes * per_node,
     meaning="make neighbor lists of the edges that arrived",
     source="lgnnic2026",
     assumption="edges arrive grouped by target",

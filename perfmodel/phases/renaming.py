@@ -16,7 +16,7 @@ and 2 us a miss.
 import sympy
 
 from perfmodel.phases._base import Condition, Phase, symbols
-from perfmodel.phases._displaced import displaced
+from perfmodel.phases._displaced import kept
 
 (nodes, all_nodes, per_node, per_miss, cache) = symbols("sampled_nodes all_nodes time_per_node time_per_miss cache")
 (array_entry, array_nodes, hash_slot) = symbols("array_entry array_nodes hash_slot")
@@ -24,12 +24,13 @@ from perfmodel.phases._displaced import displaced
 is_array = all_nodes < array_nodes
 table = sympy.Piecewise((array_entry * all_nodes, is_array), (hash_slot * nodes, True))
 cached = sympy.Piecewise((nodes * cache / (array_entry * all_nodes), is_array), (cache / hash_slot, True))
+kept_share = kept()
 
 PHASE = Phase(
     name="renaming",
     result="renaming_time",
     unit="s",
-    expression=nodes * per_node + (nodes - (1 - displaced()) * sympy.Min(nodes, cached)) * per_miss,
+    expression=nodes * per_node + (nodes - kept_share * sympy.Min(nodes, cached)) * per_miss,
     meaning="enter one type's new nodes into the renaming table",
     source="pyglib_mapper",
     assumption="the table is reached at random; the cache holds nothing else",

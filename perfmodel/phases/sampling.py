@@ -32,7 +32,8 @@ from perfmodel.phases._displaced import displaced
 
 running = sympy.Max(1, sympy.Min(workers, cores))
 speedup = running / (1 + serial * (running - 1) + contention * running * (running - 1))
-calling = per_batch + displaced() * symbol("sampling_restart_time") + calls * per_call + choosing * per_choosing
+displaced_share = displaced()
+calling = per_batch + displaced_share * symbol("sampling_restart_time") + calls * per_call + choosing * per_choosing
 one_core = calling + expanded * per_expanded + drawing + renaming + gathering
 by_workers = one_core / speedup + handover * sympy.Min(workers, 1)
 memory_floor = 2 * gathered / memory_bandwidth

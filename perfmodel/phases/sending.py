@@ -13,11 +13,13 @@ from perfmodel.phases._displaced import displaced
 
 (tensors, restart) = symbols("transfer_time link_restart_time")
 
+displaced_share = displaced("receiver_displacement_time")
+
 PHASE = Phase(
     name="sending",
     result="sending_time",
     unit="s",
-    expression=tensors + displaced("receiver_displacement_time") * restart,
+    expression=tensors + displaced_share * restart,
     meaning="send all tensors of the mini-batch",
     source="lgnnic2026",
     assumption="the next tensor is sent when the last one is acknowledged",

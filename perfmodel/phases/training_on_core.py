@@ -15,7 +15,7 @@ Worked number: 1 GFLOP at 100 GFLOPS and 20 million message elements at 0.4 ns t
 import sympy
 
 from perfmodel.phases._base import Phase, symbols
-from perfmodel.phases._displaced import displaced
+from perfmodel.phases._displaced import displaced, kept
 
 (flop, passed, read, written, layers, width) = symbols(
     "product_flop passed_elements read_elements written_elements training_layers activation_width"
@@ -28,7 +28,8 @@ from perfmodel.phases._displaced import displaced
 )
 
 activations = width * (read + written)
-missed = activations - (1 - displaced()) * sympy.Min(activations, cache)
+displaced_share, kept_share = displaced(), kept()
+missed = activations - kept_share * sympy.Min(activations, cache)
 elements = passed * per_passed + read * per_read + written * per_written
 
 PHASE = Phase(
@@ -38,7 +39,7 @@ PHASE = Phase(
     expression=flop / (peak * efficiency)
     + elements
     + missed * per_missed
-    + layers * (per_layer + displaced() * restart),
+    + layers * (per_layer + displaced_share * restart),
     meaning="forward pass, backward pass and update of the model on one core",
     source="williams2009",
     assumption="one core; kernels follow one another",

@@ -80,7 +80,7 @@ def times(of: pm.Scenario) -> dict[str, float]:
 
 
 def test_counts_are_those_of_a_tree() -> None:
-    batch = bind(scenario()).batches["batch"]
+    batch = bind(scenario()).family.batches["batch"]
     assert (batch.nodes, batch.edges, batch.expanded) == pytest.approx((ROWS, EDGES, EXPANDED), rel=1e-6)
     assert batch.rows == pytest.approx(ROWS, rel=1e-6)
     assert (batch.relation_hops, batch.choosing_hops) == (2.0, 2.0)
@@ -107,7 +107,7 @@ def test_lists_no_longer_than_the_fanout_are_kept_and_cost_no_choice() -> None:
 
 def test_with_replacement_every_edge_is_chosen() -> None:
     of = scenario(workload__sampling__fanout="20", workload__sampling__replace=True)
-    (relation,) = bind(of).batches["batch"].relations
+    (relation,) = bind(of).family.batches["batch"].relations
     assert (relation.edges, relation.chosen) == pytest.approx((2000, 2000))
 
 
@@ -149,7 +149,7 @@ def test_rows_within_the_cache_and_beyond_it() -> None:
         "sampling": {"batch": SEEDS, "fanout": [-1], "seeds": {"node_type": "paper", "nodes": 2000}},
     }  # fmt: skip
     of = scenario(workload=typed, system__memory_node__cache="1 MB")
-    authors, papers = sorted(bind(of).batches["batch"].tables, key=lambda table: table.name)
+    authors, papers = sorted(bind(of).family.batches["batch"].tables, key=lambda table: table.name)
     assert (papers.rows, papers.table, authors.table) == (SEEDS, 8e5, 4e6)
     assert authors.gathered == pytest.approx(authors.rows * 800)
     assert 900 < authors.rows < 1000
@@ -260,7 +260,7 @@ def test_a_frontier_fetches_lists_of_the_types_that_have_them() -> None:
         "sampling": {"batch": SEEDS, "fanout": [-1, -1], "seeds": {"node_type": "paper", "nodes": 1e6}},
     }
     of = scenario(workload=typed, plan__placement__sampling="compute-node", plan__fetch="frontier")
-    tables = {table.name: table for table in bind(of).batches["frontier"].tables}
+    tables = {table.name: table for table in bind(of).family.batches["frontier"].tables}
     papers, authors = tables["lists author-writes-paper"], tables["lists institution-employs-author"]
     assert (papers.rows, papers.gathered, papers.table) == pytest.approx((100, 400 * 8, 4e12 * 8), rel=1e-6)
     assert (authors.rows, authors.gathered, authors.table) == pytest.approx((400, 800 * 8, 2e12 * 8), rel=1e-6)
