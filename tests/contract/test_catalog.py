@@ -18,6 +18,7 @@ import perfmodel
 from perfmodel.graph.from_spec import degree_profile, sampled_batch
 from perfmodel.spec import catalog
 from perfmodel.spec._base import SOURCE_KINDS, NamedSpec
+from perfmodel.spec.families import families, family_of
 from perfmodel.spec.families.sampled_training import Workload
 from perfmodel.spec.graph import Graph
 from perfmodel.spec.hardware import Device, Link
@@ -26,9 +27,10 @@ from perfmodel.spec.precision import PRECISIONS
 KINDS = [kind for kind in catalog.KINDS if kind != "profiles"]  # a profile's parameters carry their own origin
 ENTRIES = [(kind, name) for kind in KINDS for name in catalog.names(kind)]
 PROMISED = {
-    "systems": ["lgnnic-doca-dma", "lgnnic-sockets", "lgnnic-local"],
+    "systems": ["lgnnic-doca-dma", "lgnnic-sockets", "lgnnic-local", "buddy-none", "buddy-x86", "buddy-dpu"],
     "workloads": [
         *("reddit", "ogbn-products", "ogbn-mag"),
+        *("histogram", "quicksilver", "sparse-transpose", "sssp", "triangle-counting"),
         *("ogbn-arxiv", "ogbn-papers100M", "MAG240M", "IGB", "Friendster"),
     ],
     "plans": ["default", "fp16", "no-offload", "no-offload-frontier"],
@@ -138,10 +140,23 @@ def test_promised_names_exist(kind: str, name: str) -> None:
     assert name in catalog.names(kind)
 
 
-@pytest.mark.parametrize("system", catalog.names("systems"))
-@pytest.mark.parametrize("workload_name", catalog.names("workloads"))
-def test_every_workload_runs_on_every_system(workload_name: str, system: str) -> None:
-    for plan in catalog.names("plans"):
+def of_family(kind: str, family: str) -> list[str]:
+    return [name for name in catalog.names(kind) if family_of(catalog.shipped_table(kind, name), name).name == family]
+
+
+#: Every workload with every system of its family.
+TOGETHER = [
+    (workload, system)
+    for family in families()
+    for workload in of_family("workloads", family)
+    for system in of_family("systems", family)
+]
+
+
+@pytest.mark.parametrize(("workload_name", "system"), TOGETHER)
+def test_every_workload_runs_on_every_system_of_its_family(workload_name: str, system: str) -> None:
+    family = family_of(catalog.shipped_table("workloads", workload_name), workload_name).name
+    for plan in of_family("plans", family):
         scenario = perfmodel.load_scenario(workload_name, system, plan)
         assert scenario.workload.name == workload_name
         assert f"workloads/{workload_name}" in scenario.inputs
@@ -172,7 +187,7 @@ def test_degree_spread_can_be_met(name: str) -> None:
             assert deviation / mean == pytest.approx(statistics.cv, rel=0.01), f"{node_type}.{slot}"
 
 
-@pytest.mark.parametrize("name", catalog.names("workloads"))
+@pytest.mark.parametrize("name", of_family("workloads", "sampled-training"))
 def test_seeds_exist_and_hops_fit(name: str) -> None:
     spec = workload(name)
     seeds = spec.sampling.seeds
@@ -181,7 +196,7 @@ def test_seeds_exist_and_hops_fit(name: str) -> None:
     assert spec.model.classes > 1
 
 
-@pytest.mark.parametrize("name", catalog.names("workloads"))
+@pytest.mark.parametrize("name", of_family("workloads", "sampled-training"))
 def test_accuracy_keys_are_a_fanout_and_a_precision(name: str) -> None:
     spec = workload(name)
     for key, value in spec.accuracy.items():

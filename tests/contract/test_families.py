@@ -43,7 +43,7 @@ def test_families_do_not_mix(family: str, other: str) -> None:
     workload = of_family("workloads", family)[0]
     with pytest.raises(SpecError, match=f"must be a system of the workload's family, {family}") as caught:
         pm.load_scenario(workload, of_family("systems", other)[0])
-    assert caught.value.nearest in of_family("systems", family)
+    assert set(str(caught.value.nearest).split(" | ")) <= set(of_family("systems", family))
     with pytest.raises(SpecError, match="must be a plan of the workload's family"):
         pm.load_scenario(workload, of_family("systems", family)[0], of_family("plans", other)[0])
 

@@ -130,6 +130,8 @@ def scenarios() -> Iterator[pm.Scenario]:
         yield base.replace({"plan.placement.sampling": "host", "plan.preprocessing.edge_copies": 2})
     yield pm.load_scenario("ogbn-products", ON_CORE)
     yield pm.load_scenario("ogbn-products", "this-machine")
+    for system in ("buddy-none", "buddy-x86", "buddy-dpu"):
+        yield pm.load_scenario("histogram", system)
 
 
 def test_every_argument_of_every_phase_changes_some_result() -> None:
@@ -148,7 +150,12 @@ def test_every_argument_of_every_phase_changes_some_result() -> None:
         assert moved == set(phase.arguments), phase.name
 
 
+#: Counts of a plan that are at least one.
+PLANNED_COUNTS = {
+    "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding"
+}  # fmt: skip
 RANGES = {
+    "B/message": (0, 4),
     "B": (3, 10),
     "B/s": (8, 12),
     "s": (-7, -1),
@@ -166,7 +173,7 @@ def admissible(arguments: tuple[str, ...], rng: random.Random) -> dict[str, floa
         unit = NOMENCLATURE[name].unit
         low, high = RANGES.get(unit, (-8, -5) if unit.startswith("s/") else (0, 7))
         values[name] = 10 ** rng.uniform(low, high)
-        if name in ("window", "devices", "cores"):
+        if name in ("window", "devices", "cores") or name in PLANNED_COUNTS:
             values[name] = float(rng.randint(1, 9))
         if name == "workers":
             values[name] = float(rng.randint(0, 9))
@@ -201,7 +208,12 @@ def test_admissible_inputs_give_finite_results_that_are_not_negative(phase: Phas
         assert found >= 0, values
 
 
-POSITIVE = {
+POSITIVE = PLANNED_COUNTS | {
+    "message_size",
+    "run_length",
+    "buffer_size",
+    "displacement",
+    "direct_cache",
     "chunk",
     "window",
     "devices",
@@ -217,6 +229,9 @@ POSITIVE = {
     "memory_efficiency",
 }
 INFINITE = {
+    "work_bandwidth",
+    "host_memory_bandwidth",
+    "host_link_bandwidth",
     "link_bandwidth",
     "sender_copy_bandwidth",
     "receiver_copy_bandwidth",

@@ -21,6 +21,7 @@ from perfmodel.symbols import NOMENCLATURE
 RANGES = {
     "B": (0, 13), "B/s": (6, 13), "s": (-9, 1), "s/B": (-12, -7), "s/node": (-9, -4), "s/edge": (-9, -4), "node": (0, 9),
     "edge": (0, 10), "flop": (6, 15), "flop/s": (9, 15), "": (0, 6), "B/node": (0, 2), "B/edge": (0, 1),
+    "message": (0, 10), "B/message": (0, 4), "s/message": (-10, -5),
 }  # fmt: skip
 SHARES = {
     "serial_share",
@@ -30,9 +31,19 @@ SHARES = {
     "replicated_share",
     "allocator_overhead",
     "is_quantized",
+    "routing_serial_share",
+    "routing_contention",
 }
-WHOLE = {"window", "devices", "workers", "cores", "tensors"}
+WHOLE = {
+    "window", "devices", "workers", "cores", "tensors",
+    "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding",
+}  # fmt: skip
 POSITIVE = {
+    "message_size",
+    "run_length",
+    "buffer_size",
+    "displacement",
+    "direct_cache",
     "chunk",
     "edge_entry",
     "array_entry",
