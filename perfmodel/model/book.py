@@ -18,6 +18,7 @@ from perfmodel.errors import SpecError
 from perfmodel.model.book_chunk import chunk_chapter
 from perfmodel.model.bound import Bound, bind
 from perfmodel.model.branches import Point
+from perfmodel.model.break_even import break_even_chapter
 from perfmodel.model.chains import Chain, chain_of
 from perfmodel.model.compile import model_hash
 from perfmodel.model.elasticities import elasticities
@@ -75,6 +76,7 @@ def explain(scenario: Scenario) -> Chapter:
         "plan": _flat("", scenario.plan.model_dump(exclude={"name", "sources", "title"})),
         "plan_name": scenario.plan.name,
         "time_s": time,
+        "unit": bound.family.unit,
         "policy": scenario.plan.overlap,
         "total": _total(bound, traced),
         "settling": _SETTLING if bound.displaces else None,
@@ -82,6 +84,7 @@ def explain(scenario: Scenario) -> Chapter:
         "memory": memory,
         "elasticities": [_elasticity(scenario, each) for each in elasticities(scenario, traced)],
         "best_chunk": chunk_chapter(traced),
+        "break_even": break_even_chapter(scenario),
         "sources": {key: reference(key) for key in sorted(keys)},
     }
 

@@ -36,9 +36,10 @@ def book_latex(book: Chapter) -> str:
     """
     name = escaped(f"{book['workload']} on {book['system']}, plan {book['plan_name']}")
     lines = [
-        _PREAMBLE, rf"\section*{{{name}}}", f"{_value(book['time_s'], 's')} per mini-batch.",
+        _PREAMBLE, rf"\section*{{{name}}}", f"{_value(book['time_s'], 's')} per {escaped(book['unit'])}.",
         *_total(book["total"], book["policy"]), *_steps(book["steps"]), *_memory(book["memory"]),
-        *_elasticities(book["elasticities"], book["settling"]), *_best_chunk(book["best_chunk"]), *_sources(book["sources"]),
+        *_elasticities(book["elasticities"], book["settling"]), *_best_chunk(book["best_chunk"]),
+        *_break_even(book["break_even"]), *_sources(book["sources"]),
         r"\end{document}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -157,6 +158,17 @@ def _best_chunk(chapter: Chapter | None) -> Iterator[str]:
             low, high = (_value(regime[end], "B") for end in ("low", "high"))
             yield rf"\par From {low} to {high} ({regime['slope']}):"
             yield rf"\formula{{{latex_name('transfer_time')} = {regime['latex']}}}"
+
+
+def _break_even(chapter: Chapter | None) -> Iterator[str]:
+    if chapter is None:
+        return
+    yield r"\section*{Break-even ratio of memory traffic to communication}"
+    if chapter["value"] is not None:
+        yield from _equation("ratio", chapter, chapter["value"], "")
+    if "over_numbers" in chapter:
+        yield from _equation("ratio", chapter["over_numbers"], chapter["value"], "")
+    yield escaped(chapter["why"][0].upper() + chapter["why"][1:]) + "."
 
 
 def _sources(sources: Mapping[str, str]) -> Iterator[str]:

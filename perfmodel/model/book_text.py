@@ -29,14 +29,15 @@ def book_text(book: Chapter) -> str:
     """
     sections = (
         _head(book), _total(book["total"], book["policy"]), _steps(book), _memory(book["memory"]),
-        _elasticities(book["elasticities"], book["settling"]), _best_chunk(book["best_chunk"]), _sources(book["sources"]),
+        _elasticities(book["elasticities"], book["settling"], book["unit"]), _best_chunk(book["best_chunk"]),
+        _break_even(book["break_even"]), _sources(book["sources"]),
     )  # fmt: skip
     return "\n".join(line.rstrip() for section in sections for line in section) + "\n"
 
 
 def _head(book: Chapter) -> Iterator[str]:
     yield f"{book['workload']} on {book['system']}, plan {book['plan_name']}"
-    yield f"{render(book['time_s'], 's')} per mini-batch"
+    yield f"{render(book['time_s'], 's')} per {book['unit']}"
 
 
 def _title(words: str) -> Iterator[str]:
@@ -147,8 +148,8 @@ def _effort(threshold: Chapter) -> tuple[bool, float, str]:
     return not threshold["key"].startswith("plan."), far, threshold["key"]
 
 
-def _elasticities(found: Sequence[Chapter], settling: str | None) -> Iterator[str]:
-    yield from _title("Elasticities: percent of the mini-batch's time per percent of ...")
+def _elasticities(found: Sequence[Chapter], settling: str | None, unit: str) -> Iterator[str]:
+    yield from _title(f"Elasticities: percent of the {unit}'s time per percent of ...")
     yield from _wrapped(settling, "  ") if settling else ()
     felt = [each for each in found if abs(each["elasticity"]) >= _SMALL]
     for each in felt[:_SHOWN_ELASTICITIES]:
@@ -183,6 +184,28 @@ def _best_chunk(chapter: Chapter | None) -> Iterator[str]:
         span = f"{render(regime['low'], 'B')} to {render(regime['high'], 'B')}"
         formula = regime["with_numbers"] or "no sum of powers of c"
         yield from _wrapped(f"{span}: {formula}, {regime['slope']}", "  - ")
+
+
+def _break_even(chapter: Chapter | None) -> Iterator[str]:
+    """Yield the ratio of memory traffic to communication at which an agent breaks even, where there are messages."""
+    if chapter is None:
+        return
+    yield from _title("Break-even ratio of memory traffic to communication")
+    if chapter["value"] is not None:
+        yield from _equation("ratio", chapter, chapter["value"], "", "  ")
+    if "over_numbers" in chapter:
+        yield from _equation("ratio", chapter["over_numbers"], chapter["value"], "", "  ")
+        for name, words in chapter["over_numbers"]["definitions"].items():
+            yield f"    {name} = {words}"
+    yield from _wrapped(chapter["why"], "  ")
+    if chapter["agent"]:
+        largest = chapter["largest"]
+        yield from _wrapped(
+            f"now {chapter['now']:g}: the agent is {chapter['speedup']:.3g} times as fast as routing inline; at most "
+            f"{largest['speedup']:.3g} times, at a ratio of {largest['ratio']:.3g}", "  ",
+        )  # fmt: skip
+    else:
+        yield f"  now {chapter['now']:g}"
 
 
 def _sources(sources: Mapping[str, str]) -> Iterable[str]:

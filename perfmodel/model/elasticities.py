@@ -22,7 +22,10 @@ from perfmodel.spec.scenario import Scenario
 
 #: Half width of a central difference, of the log: wide, so that the stairs of whole chunks even out.
 STEP: Final = 0.05
-_WHOLE: Final = {"plan.workers", "plan.devices", "plan.transfer.window"}
+_WHOLE: Final = {
+    "plan.workers", "plan.devices", "plan.transfer.window",
+    "plan.nodes", "plan.processes", "plan.threads", "plan.hops", "plan.buffers", "plan.window", "plan.outstanding",
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,6 +12,7 @@ Worked number: one buffer of 8 KiB and 5.12 MB of cache: 0.16 % is loaded from m
 """
 
 import sympy
+from sympy.codegen.cfunctions import expm1
 
 from perfmodel.phases._base import Condition, Phase, symbols
 from perfmodel.phases._messages import remote, sorted_times, volume
@@ -23,8 +24,7 @@ from perfmodel.phases._messages import remote, sorted_times, volume
 
 application = work + emission + handing_over
 waiting = sympy.Piecewise((processes * ring, routing > application), (1, True))
-half = sympy.tanh(waiting * size / (2 * cache))
-escaping_share = 2 * half / (1 + half)  # 1 - exp(-x), without the cancellation at small x
+escaping_share = -expm1(-waiting * size / cache)
 
 PHASE = Phase(
     name="agent_loads_direct",

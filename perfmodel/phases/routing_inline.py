@@ -8,7 +8,7 @@ once more:
 Worked number: 1 ms of routing, 1000 buffers, tables displaced as far as makes no difference, 2 us to restart: 3 ms.
 """
 
-import sympy
+from sympy.codegen.cfunctions import expm1
 
 from perfmodel.phases._base import Phase, symbols
 from perfmodel.phases._messages import filled
@@ -17,8 +17,7 @@ from perfmodel.phases._messages import filled
     "routing_work memory_ratio buffer_size displacement routing_restart_time"
 )
 
-half = sympy.tanh(ratio * size / (2 * displacement))
-displaced_share = 2 * half / (1 + half)  # 1 - exp(-x), without the cancellation at small x
+displaced_share = -expm1(-ratio * size / displacement)
 
 PHASE = Phase(
     name="routing_inline",

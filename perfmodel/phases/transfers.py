@@ -12,6 +12,7 @@ Worked number: 1000 messages, 100 to a buffer, one buffer for two next hops, run
 """
 
 import sympy
+from sympy.codegen.cfunctions import expm1
 
 from perfmodel.phases._base import Condition, Phase, symbols
 from perfmodel.phases._messages import next_hops
@@ -20,13 +21,12 @@ from perfmodel.phases._messages import next_hops
 
 early = sympy.Max(1 - open_buffers / next_hops, 0) / run
 losses = sympy.Max(capacity / size * early, sympy.Float(1e-9))  # not zero, whose limit are full buffers
-half = sympy.tanh(losses / 2)
 
 PHASE = Phase(
     name="transfers",
     result="transfers",
     unit="",
-    expression=messages * size / capacity * losses * (1 + half) / (2 * half),  # losses / (1 - exp(-losses))
+    expression=messages * size / capacity * losses / -expm1(-losses),
     meaning="aggregation buffers that are sent off, full or early",
     source="buddy2026",
     assumption="next hops are equally likely, whichever buffer is closed early",
