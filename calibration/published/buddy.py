@@ -167,17 +167,19 @@ def _with_followers(values: Array) -> Array:
     return np.concatenate([values, [values[index] / ratio for index, ratio in FOLLOWERS]])
 
 
-def fitted(rows: Sequence[Published], constants: Sequence[Constant] = CONSTANTS) -> Fit:
-    """Fit the constants to the rows of ``FITTED`` and to the number of threads of histogram's."""
+def fitted(
+    rows: Sequence[Published], constants: Sequence[Constant] = CONSTANTS, threads: float = HISTOGRAM_THREADS
+) -> Fit:
+    """Fit the constants to the rows of ``FITTED`` and to the number of threads that histogram's gain ends at."""
     own = [row for row in rows if row.id in FITTED]
-    start = profile_table(constants, [constant.start for constant in constants])
+    start = Buddy(profile_table(constants, [constant.start for constant in constants]))
 
     def predicted(values: Array) -> Array:
-        buddy = Buddy(start, _with_followers(values))
+        buddy = start.at(_with_followers(values))
         found = [answer(buddy, quantity_of(row.quantity, row.unit, row.id), row, row.id)[0] for row in own]
         return np.array([*found, saturating_threads(buddy, "histogram")])
 
-    measured = np.array([*(row.value for row in own), HISTOGRAM_THREADS])
+    measured = np.array([*(row.value for row in own), threads])
     return fit(predicted, measured, np.full(measured.size, SCATTER), constants)
 
 

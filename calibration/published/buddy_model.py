@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -43,6 +44,12 @@ class Buddy:
     def __init__(self, profile: str | Mapping[str, Any] | None = None, constants: Array | None = None) -> None:
         self.profile, self.constants = profile, constants
         self._scenario = functools.cache(self._loaded)
+
+    def at(self, constants: Array) -> Buddy:
+        """Return the same scenarios with other values of the profile's constants."""
+        other = copy.copy(self)
+        other.constants = constants
+        return other
 
     def _loaded(self, case: Case) -> Scenario:
         return load_scenario(case.application, SYSTEMS[case.system], profile=self.profile)

@@ -28,5 +28,5 @@ PHASE = Phase(
     expression=(emission + handing_over + volume / bandwidth + routing) / ring,
     meaning="wait for handed-over buffers to come back",
     source="baccelli1992",
-    assumption="with several processes or threads, a buffer waits for no thread",
+    assumption="a thread delivers what has arrived before it gives a buffer back; a buffer waits for no thread",
 )

@@ -12,6 +12,8 @@ import pathlib
 from typing import Any, Final
 
 import perfmodel as pm
+from perfmodel.spec.catalog import names, shipped_table
+from perfmodel.spec.families import families, family_of
 
 GOLDEN: Final = pathlib.Path(__file__).with_name("predictions.json")
 WORKLOADS: Final = (
@@ -37,7 +39,22 @@ def predictions() -> dict[str, dict[str, Any]]:
                     changes = {"workload.sampling.fanout": fanout}
                     scenario = pm.load_scenario(workload, system, plan, changes=changes)
                     found[f"{workload} {system} {plan} {fanout}"] = _kept(scenario)
+    for workload, system in _other_families():
+        found[f"{workload} {system}"] = _kept(pm.load_scenario(workload, system))
     return found
+
+
+def _other_families() -> list[tuple[str, str]]:
+    """Return every workload with every system of its family, beside those of sampled training and the machine at hand."""
+    kinds = ("workloads", "systems")
+    belongs = {kind: {name: family_of(shipped_table(kind, name), name).name for name in names(kind)} for kind in kinds}
+    return [
+        (workload, system)
+        for family in sorted(families())
+        for workload, own in belongs["workloads"].items()
+        for system, other in belongs["systems"].items()
+        if own == other == family != "sampled-training" and not system.startswith("this-machine")
+    ]
 
 
 def _kept(scenario: pm.Scenario) -> dict[str, Any]:
@@ -46,8 +63,8 @@ def _kept(scenario: pm.Scenario) -> dict[str, Any]:
         "time_s": _digits(estimate.time_s),
         "interval_s": [_digits(bound, 3) for bound in estimate.interval_s],
         "phases": {phase.name: _digits(phase.time_s) for phase in estimate.phases if phase.time_s > 0},
-        "nodes": _digits(estimate.nodes),
-        "edges": _digits(estimate.edges),
+        "nodes": None if estimate.nodes is None else _digits(estimate.nodes),
+        "edges": None if estimate.edges is None else _digits(estimate.edges),
         "bytes": _digits(estimate.bytes["total"]),
         "memory": {need.where: _digits(need.need_bytes, 3) for need in estimate.memory},
         "violations": [violation.rule for violation in estimate.violations],
