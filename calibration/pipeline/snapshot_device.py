@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from calibration.pipeline.clock import Clock
 from calibration.pipeline.snapshot_messages import (
     HOST,

@@ -145,6 +145,8 @@ class SnapshotPipeline:
                 clocks = [host.frame(frame) for frame in frames]
             except (CutOff, TimeoutError) as error:
                 self._blame(str(error))
+            except PipelineError as error:
+                self._give_up(str(error))
             finally:
                 host.close()
             answers = [self._answer(number) for number in range(asked.processes)]

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Sequence
 
+import numpy as np
 import threadpoolctl
 
 from calibration.pipeline.snapshot_device import digest_of

@@ -1,0 +1,78 @@
+"""Recurrent cells as processes that hold snapshots run them: forward, keeping what the way back needs, and backward."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._cold import Wait
+from calibration.pipeline.snapshot_model import add, cell_backward, cell_forward, new_model, new_state, no_gradient
+from calibration.pipeline.snapshot_run import GATES, Cell
+
+_HIDDEN, _HIDDEN_QUICK = (12, 24, 56, 112), (16, 80)
+_TARGETS, _TARGETS_QUICK = (40, 160, 640), (64, 400)
+_AWAY = 1e-3  # seconds: while a state travels, and other processes run their cells
+
+
+class SnapshotCells(Kernel):
+    """One cell of one snapshot and layer, with caches as messages and other processes leave them."""
+
+    name = "snapshot_cells"
+    isolates = "two products and the gates of one cell forward, or four products and the gates' derivatives backward"
+    unit_of_work = "cell of all targets of a snapshot"
+
+    def points(self, quick: bool) -> Sequence[Point]:
+        """Return cells, directions, widths and targets."""
+        hidden, targets = (_HIDDEN_QUICK, _TARGETS_QUICK) if quick else (_HIDDEN, _TARGETS)
+        return [
+            {"cell": cell, "direction": way, "hidden": width, "targets": count, "away": _AWAY}
+            for cell, way, width, count in itertools.product(GATES, ("forward", "backward"), hidden, targets)
+        ]
+
+    @contextlib.contextmanager
+    def prepared(self, point: Point) -> Iterator[Block]:
+        """Draw weights and a state; a block is one cell."""
+        cell: Cell = "lstm" if point["cell"] == "lstm" else "gru"
+        targets, hidden = int(point["targets"]), int(point["hidden"])
+        random = np.random.default_rng(0)
+        weights = new_model(cell, hidden, hidden, 1, 0).layers[0]
+        state = [random.standard_normal(part.shape, dtype=np.float32) for part in new_state(cell, targets, hidden)]
+        inputs = random.standard_normal((targets, hidden), dtype=np.float32)
+        _, kept = cell_forward(cell, weights, inputs, state)
+        total = no_gradient(weights)
+        wait = Wait(point)
+        counted = counts_of(point)
+
+        def block() -> Sample:
+            wait(inputs, *state)
+            began = time.perf_counter()
+            if point["direction"] == "forward":
+                cell_forward(cell, weights, inputs, state)
+            else:
+                found = cell_backward(cell, weights, kept, state)
+                add(total, found.weights)
+            return {"time": time.perf_counter() - began, **counted}
+
+        yield block
+
+
+def counts_of(point: Point) -> dict[str, float]:
+    """Return the work of a cell.
+
+    Examples
+    --------
+    >>> counts_of({"cell": "gru", "direction": "backward", "hidden": 10, "targets": 5})["flop"]
+    12000.0
+    """
+    targets, hidden, gates = float(point["targets"]), float(point["hidden"]), GATES[str(point["cell"])]
+    products = 2.0 if point["direction"] == "forward" else 4.0
+    flop = products * 2.0 * targets * hidden * gates * hidden
+    return {"flop": flop, "elements": targets * hidden, "weights": 2.0 * gates * hidden * hidden}
+
+
+KERNEL = SnapshotCells()
