@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.pipeline.message_routing.agent import RoutingAgent
-from calibration.pipeline.message_routing.application import Emitter, MemoryWork
+from calibration.pipeline.message_routing.application import Emitter
 
 
 @settings(deadline=None, max_examples=60)

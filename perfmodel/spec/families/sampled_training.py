@@ -22,12 +22,12 @@ _MOST_HOPS: Final = 32
 def _fanout(value: object) -> object:
     """Accept ``15,10,5`` and ``[15, 10, 5]`` beside a list."""
     if isinstance(value, str):
-        parts = value.strip().strip("[]").replace(",", " ").split()
         try:
-            value = [int(part) for part in parts]
+            found: object = [int(part) for part in value.strip().strip("[]").replace(",", " ").split()]
         except ValueError:
             raise pydantic_error("must be whole numbers such as 15,10,5", value, "15,10,5") from None
-    found = [value] if isinstance(value, int) and not isinstance(value, bool) else value
+    else:
+        found = [value] if isinstance(value, int) and not isinstance(value, bool) else value
     if isinstance(found, (list, tuple)) and len(found) > _MOST_HOPS:
         shorter = ",".join(map(str, found[:3]))
         raise pydantic_error(f"must have at most {_MOST_HOPS} hops", f"{len(found)} hops", shorter)
