@@ -39,8 +39,9 @@ def command(
     """Hold the model against published numbers (lgnnic, buddy), or against real runs on this machine (machine).
 
     Exit status 3 where the stated bounds are missed. lgnnic, on the shipped rows: median 7 %, mean 10 %, coverage 80 to
-    98 %. buddy: every shipped number within 15 %. machine: total time with a median error of 10 % and a 90th percentile of 25 %, each phase's median 15 %, 80 %
-    inside the intervals, 95 % of the pairs that differ by more than 20 % ordered right; noise above a bound excuses it.
+    98 %. buddy: every shipped number within 15 %. machine: total time with a median error of 10 % and a 90th percentile
+    of 25 %, each phase's median 15 %, 80 % inside the intervals, 95 % of the pairs that differ by more than 20 % ordered
+    right; noise above a bound excuses it.
     """
     if suite not in _SUITES:
         raise SpecError("validate", f"must be one of {', '.join(_SUITES)}", repr(suite), nearest(suite, _SUITES))
