@@ -21,6 +21,8 @@ _LAZY = {
     "predict": "perfmodel.estimate",
     "Estimate": "perfmodel.estimate",
     "evaluate": "perfmodel.evaluation",
+    "search": "perfmodel.search.run",
+    "Space": "perfmodel.search.space",
 }
 __all__ = ["__version__", *_LAZY]
 

@@ -141,7 +141,7 @@ def _axis(scenario: Scenario, key: str, parameter: Parameter, before: Sequence[A
             numbers = numbers_in(parameter, float(low), float(high), _step(bound, key, parameter, where), where)
             values = tuple(settled(scenario, key, _as_given(low, number), where) for number in numbers)
     mark = bound.numbers.get(key)
-    numeric = span is not None or all(isinstance(value, (int, float)) for value in values)
+    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     ends = (span.low, span.high) if span is not None else values
     structural = mark is None or not _plain(scenario, key, ends)
     now = value_at(scenario, key)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perfmodel.errors import MissingCalibration, SpecError
+from perfmodel.errors import SpecError
 from perfmodel.estimate import draws_of
 from perfmodel.model.bound import Bound, bind
+from perfmodel.model.compile import model_hash
 from perfmodel.model.families._base import Limit
 from perfmodel.search.families import SearchFamily, search_family
 from perfmodel.search.goals import Constraint, Objective
@@ -105,6 +107,12 @@ class Evaluator:
         self.evaluated = 0
         self._models: collections.OrderedDict[Point, Model | Failure] = collections.OrderedDict()
 
+    def fingerprint(self) -> str:
+        """Return a hash of the model and of the scenario's numbers: with another one, old values don't hold."""
+        scenario = self.grid.scenario
+        text = [part.model_dump_json() for part in (scenario.workload, scenario.system, scenario.plan)]
+        return hashlib.sha256("\0".join([model_hash(), *text]).encode()).hexdigest()[:16]
+
     def model(self, outer: Point, keep: bool = True) -> Model | Failure:
         """Return the model of a choice of outer parameters, or why there is none."""
         found = self._models.get(outer)
@@ -123,12 +131,10 @@ class Evaluator:
             bound = bind(scenario)
             draws = None if self.quantile is None else draws_of(scenario)
             return Model(scenario, bound, search_family(scenario), draws)
-        except MissingCalibration as error:
-            return Failure(f"no value of {error.where}", error)
         except SpecError as error:
-            return Failure(f"{error.where.removeprefix('--set: ')}: {error.rule}", error)
+            return _failure(error)
 
-    def evaluate(self, model: Model, numbers: Mapping[str, Any]) -> Evaluation:
+    def evaluate(self, model: Model, numbers: Mapping[str, Any]) -> Evaluation | Failure:
         """Evaluate plans of one model.
 
         Parameters
@@ -136,7 +142,18 @@ class Evaluator:
         model : Model
         numbers : mapping of dotted key to float or array
             Of the inner parameters; arrays that broadcast to one shape.
+
+        Returns
+        -------
+        Evaluation
+            Or why there is none, such as a price that no one knows.
         """
+        try:
+            return self._evaluated(model, numbers)
+        except SpecError as error:
+            return _failure(error)
+
+    def _evaluated(self, model: Model, numbers: Mapping[str, Any]) -> Evaluation:
         with np.errstate(all="ignore"):
             outcome = model.bound.run(numbers)
             results = Results(model.bound, model.family, numbers, outcome)
@@ -198,6 +215,10 @@ class Evaluator:
             if points[0][place] is not None
         }
         found = self.evaluate(model, numbers)
+        if isinstance(found, Failure):
+            for row in rows:
+                broken[row][found.rule] = float("inf")
+            return
         for place, value in enumerate(found.values):
             values[rows, place] = value
         for limit in found.limits:
@@ -205,6 +226,11 @@ class Evaluator:
             for row, kept, over in zip(rows, need <= most, excess(need, most), strict=True):
                 if not kept:
                     broken[row][limit.rule] = float(over)
+
+
+def _failure(error: SpecError) -> Failure:
+    """Return what the model can't take as a reason to count plans under."""
+    return Failure(f"{error.where.removeprefix('--set: ')}: {error.rule}", error)
 
 
 def excess(need: Any, limit: Any) -> Any:

@@ -240,24 +240,32 @@ class Grid:
         return tuple(point)
 
     def neighbors(self, point: Point) -> Iterator[tuple[int, Point]]:
-        """Yield the plans that differ in one parameter, with its place; what hangs on it is kept where it can be."""
+        """Yield the plans that differ in one parameter, with its place.
+
+        Where a name brings in another one, such as what to fetch where sampling moves, every value of that is tried.
+        """
         for place, axis in enumerate(self.axes):
             now = point[place]
             if now is None:
                 continue
             for position in axis.others(now):
-                yield place, self.repaired([*point[:place], position, *point[place + 1 :]])
+                for repaired in self._repaired([], [*point[:place], position, *point[place + 1 :]]):
+                    yield place, repaired
 
-    def repaired(self, wanted: Sequence[int | float | None]) -> Point:
-        """Return the plan with what exists and what doesn't brought in order, at the scenario's value where it is new."""
-        point: list[int | float | None] = []
-        for place, axis in enumerate(self.axes):
-            if not self.exists(place, point):
-                point.append(None)
-            else:
-                position = wanted[place]
-                point.append(axis.closest(axis.now) if position is None else position)
-        return tuple(point)
+    def _repaired(self, done: list[int | float | None], wanted: Sequence[int | float | None]) -> Iterator[Point]:
+        """Yield the plans in which exactly those parameters have values that exist; new numbers are the scenario's."""
+        place = len(done)
+        if place == len(self.axes):
+            yield tuple(done)
+            return
+        axis, position = self.axes[place], wanted[place]
+        choices: Sequence[int | float | None] = [position]
+        if not self.exists(place, done):
+            choices = [None]
+        elif position is None:
+            choices = [axis.closest(axis.now)] if axis.ordered else range(len(axis.values))
+        for choice in choices:
+            yield from self._repaired([*done, choice], wanted)
 
     def random(self, generator: np.random.Generator) -> Point:
         """Return a plan drawn evenly, parameter by parameter."""

@@ -14,8 +14,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from perfmodel.errors import SpecError
 from perfmodel.search.evaluator import FINITE, Evaluation, Evaluator, Failure, Model, excess
 from perfmodel.search.grid import Block, meshed
+from perfmodel.search.importance import Effects
 from perfmodel.search.pareto import Front
 
 Array = NDArray[np.float64]
@@ -58,26 +60,37 @@ class Sweep:
         The best of each block.
     relaxed : dict of rule to Found
         The best plan that breaks this rule and no other, where it beats the best that is feasible.
+    effects : Effects or None
+        Of each parameter on the first objective, where that is positive.
     front : Front
         Of feasible plans, where there are several objectives.
+    failures : dict of rule to SpecError
+        What the model can't take, by the rule that those plans are counted under.
     complete : bool
         Whether every plan was evaluated.
     """
 
     front: Front
+    effects: Effects | None
     evaluated: int = 0
     feasible: int = 0
     infeasible: dict[str, int] = dataclasses.field(default_factory=dict)
     best: Found | None = None
     blocks: dict[int, Found] = dataclasses.field(default_factory=dict)
     relaxed: dict[str, Found] = dataclasses.field(default_factory=dict)
-    failures: dict[str, Exception] = dataclasses.field(default_factory=dict)
+    failures: dict[str, SpecError] = dataclasses.field(default_factory=dict)
     complete: bool = False
 
     def count(self, rule: str, plans: int) -> None:
         """Count plans that break a rule."""
         if plans:
             self.infeasible[rule] = self.infeasible.get(rule, 0) + plans
+
+    def fail(self, failure: Failure, plans: int) -> None:
+        """Count plans that the model can't take."""
+        self.count(failure.rule, plans)
+        self.failures.setdefault(failure.rule, failure.error)
+        self.evaluated += plans
 
 
 def sweep(
@@ -99,17 +112,18 @@ def sweep(
     -------
     Sweep
     """
-    found = Sweep(Front(len(evaluator.objectives)))
+    found = Sweep(Front(len(evaluator.objectives)), Effects(evaluator.grid))
     for block in evaluator.grid.blocks():
         model = evaluator.model(block.outer, keep=False)
         if isinstance(model, Failure):
-            found.count(model.rule, block.size)
-            found.failures.setdefault(model.rule, model.error)
-            found.evaluated += block.size
+            found.fail(model, block.size)
             continue
         for start, parts, shape in chunks(block, _CHUNK_DRAWN if evaluator.quantile is not None else CHUNK):
             evaluation = evaluator.evaluate(model, meshed(block, parts))
-            _take(found, evaluation, block, start, shape)
+            if isinstance(evaluation, Failure):
+                found.fail(evaluation, math.prod(shape))
+            else:
+                _take(found, evaluation, block, start, parts, shape)
             evaluator.evaluated += math.prod(shape)
             progress(found)
             if stop():
@@ -145,7 +159,9 @@ def chunks(block: Block, most: int = CHUNK) -> Iterator[tuple[int, list[slice], 
             )
 
 
-def _take(found: Sweep, evaluation: Evaluation, block: Block, start: int, shape: tuple[int, ...]) -> None:
+def _take(
+    found: Sweep, evaluation: Evaluation, block: Block, start: int, parts: Sequence[slice], shape: tuple[int, ...]
+) -> None:
     """Add what one chunk gives."""
     plans = math.prod(shape)
     first = np.broadcast_to(np.asarray(evaluation.values[0], dtype=np.float64), shape)
@@ -167,10 +183,25 @@ def _take(found: Sweep, evaluation: Evaluation, block: Block, start: int, shape:
             found.best = one
         if block.offset not in found.blocks or value < found.blocks[block.offset].value:
             found.blocks[block.offset] = one
+        _measure(found, first, feasible, block, parts)
         if len(evaluation.values) > 1:
             found.front.add(_columns(evaluation, shape), feasible, offset)
     if feasible is not None:
         _relax(found, first, feasible, kept, offset)
+
+
+def _measure(
+    found: Sweep, first: Array, feasible: NDArray[np.bool_] | None, block: Block, parts: Sequence[slice]
+) -> None:
+    """Add to the effects of the parameters; an objective that isn't positive has no log, and none are kept."""
+    if found.effects is None:
+        return
+    positive = first if feasible is None else np.where(feasible, first, 1.0)
+    if not float(positive.min()) > 0:
+        found.effects = None
+        return
+    weights: Any = 1.0 if feasible is None else feasible
+    found.effects.add_grid(block.outer, block.axes, parts, np.log(positive), weights)
 
 
 def _feasible(
@@ -236,10 +267,11 @@ def nearest_to_feasible(
 def _nearer(
     near: Near | None, evaluator: Evaluator, model: Model, block: Block, start: int, parts: Sequence[slice], shape: Any
 ) -> Near | None:
-    limits = evaluator.evaluate(model, meshed(block, list(parts))).limits
-    passed = [excess(limit.need, limit.limit) for limit in limits]
-    if not passed:
+    evaluation = evaluator.evaluate(model, meshed(block, list(parts)))
+    if isinstance(evaluation, Failure) or not evaluation.limits:
         return near
+    limits = evaluation.limits
+    passed = [excess(limit.need, limit.limit) for limit in limits]
     furthest = np.broadcast_to(_largest(passed), shape)
     place = int(furthest.argmin())
     value = float(furthest.flat[place])

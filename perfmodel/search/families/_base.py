@@ -13,6 +13,8 @@ from pydantic.fields import FieldInfo
 from perfmodel.model.families import family
 from perfmodel.search.space import Space
 from perfmodel.spec._base import within
+from perfmodel.spec.catalog import load, names
+from perfmodel.spec.families import FIRST
 from perfmodel.spec.scenario import Scenario
 
 _NOT_CHOICES = ("family",)
@@ -38,6 +40,16 @@ class SearchFamily:
         """Return the space that is searched where none is given: every name that the plan may have, sizes and counts."""
         return Space.of({"name": "default space", "parameters": dict(_choices("plan", self.scenario.plan))})
 
+    def known_plans(self) -> list[dict[str, Any]]:
+        """Return the catalog's plans of the family, by dotted keys: a search tries them first."""
+        family = self.scenario.workload.family
+        plans = (load("plans", name) for name in names("plans"))
+        return [_flat("plan", plan.model_dump()) for plan in plans if getattr(plan, "family", FIRST) == family]
+
+    def no_offload(self) -> Mapping[str, Any]:
+        """Return the names that a plan without offload has, nothing where the family knows none."""
+        return {}
+
     def results(self) -> tuple[str, ...]:
         """Return the names of results that the family adds."""
         return ()
@@ -61,13 +73,21 @@ def _choices(prefix: str, spec: BaseModel) -> Iterator[tuple[str, Any]]:
         value, key = getattr(spec, name), f"{prefix}.{name}"
         if isinstance(value, BaseModel):
             yield from _choices(key, value)
-        elif names := _literals(field):
-            if name not in _NOT_CHOICES and len(names) > 1:
-                yield key, {"values": [value, *(other for other in names if other != value)]}
+        elif choices := _literals(field):
+            if name not in _NOT_CHOICES and len(choices) > 1:
+                yield key, {"values": [value, *(other for other in choices if other != value)]}
         else:
             mark = within(field)
             if mark is not None and isinstance(value, float) and value > 0:
                 yield key, dict(_BYTES) if mark.unit == "B" else {"values": _counts(value, mark.low, mark.high)}
+
+
+def _flat(prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        inner = f"{prefix}.{key}"
+        found |= _flat(inner, value) if isinstance(value, Mapping) else {inner: value}
+    return found
 
 
 def _counts(now: float, low: float, high: float) -> list[float]:

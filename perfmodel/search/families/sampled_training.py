@@ -66,6 +66,11 @@ class SampledTrainingSearch(SearchFamily):
             return 0.0 if own is None else own
         return float("inf") if own is None else max(accuracy.values()) - own
 
+    def no_offload(self) -> Mapping[str, Any]:
+        """Return a compute node that samples and rounds by itself; what it fetches is left to the search."""
+        keys = ("plan.placement.sampling", "plan.placement.quantization")
+        return dict.fromkeys(keys, "compute-node") if self.scenario.system.link else {}
+
     def switches(self) -> Mapping[str, str]:
         """Return what may tip a placement: the link, the graph's degree and features, the memory nodes."""
         found = {"workload.sampling.batch": "mini-batch"}
