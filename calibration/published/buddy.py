@@ -20,7 +20,7 @@ import csv
 import hashlib
 import io
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from calibration.fit import Constant, Fit, fit
-from calibration.published.buddy_constants import CONSTANTS, FOLLOWERS, HOST, SLOWER_CORE, SLOWER_CORE_RANGE
+from calibration.published.buddy_constants import CONSTANTS, HOST, SLOWER_CORE, SLOWER_CORE_RANGE, followers
 from calibration.published.buddy_model import APPLICATIONS, Buddy, Case
 from calibration.published.buddy_quantities import INPUTS, SETTING_KINDS, Asked, answer, quantity_of, speedup
 from calibration.validation import Row, by_quantity, summary
@@ -128,7 +128,9 @@ def _factor(unit: str, where: str) -> float:
     raise SpecError(where, f"must have a unit such as {', '.join(_COUNTS[:4])}, % or B", repr(unit))
 
 
-def profile_table(constants: Sequence[Constant], values: Sequence[float]) -> dict[str, Any]:
+def profile_table(
+    constants: Sequence[Constant], values: Sequence[float], slower_core: float = SLOWER_CORE
+) -> dict[str, Any]:
     """Return constants, and the host's rates that follow from them, as a profile without uncertainty."""
     parameters = [
         _parameter(constant, constant.entry, float(value), (float(value), float(value)), True)
@@ -136,7 +138,7 @@ def profile_table(constants: Sequence[Constant], values: Sequence[float]) -> dic
     ]
     parameters += [
         _parameter(constants[index], HOST, float(values[index]) / ratio, (0.0, 0.0), False)
-        for index, ratio in FOLLOWERS
+        for index, ratio in followers(slower_core)
     ]
     size = len(parameters)
     return {"name": "buddy", "parameters": parameters, "covariance": np.zeros((size, size)).tolist()}
@@ -163,19 +165,35 @@ def _rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _with_followers(values: Array) -> Array:
-    return np.concatenate([values, [values[index] / ratio for index, ratio in FOLLOWERS]])
+def with_followers(values: Array, slower_core: float = SLOWER_CORE) -> Array:
+    """Return constants, and the host's that follow from them."""
+    return np.concatenate([values, [values[index] / ratio for index, ratio in followers(slower_core)]])
 
 
 def fitted(
-    rows: Sequence[Published], constants: Sequence[Constant] = CONSTANTS, threads: float = HISTOGRAM_THREADS
+    rows: Sequence[Published],
+    constants: Sequence[Constant] = CONSTANTS,
+    threads: float = HISTOGRAM_THREADS,
+    slower_core: float = SLOWER_CORE,
+    changes: Callable[[Case], Mapping[str, Any]] | None = None,
 ) -> Fit:
-    """Fit the constants to the rows of ``FITTED`` and to the number of threads that histogram's gain ends at."""
+    """Fit the constants to the rows of ``FITTED`` and to the number of threads that histogram's gain ends at.
+
+    Parameters
+    ----------
+    rows, constants : sequences
+    threads : float
+        Where histogram's gain ends.
+    slower_core : float
+        How many times as long a core of the DPU takes as one of the host.
+    changes : callable of Case, optional
+        What is assumed in place of the catalog's numbers.
+    """
     own = [row for row in rows if row.id in FITTED]
-    start = Buddy(profile_table(constants, [constant.start for constant in constants]))
+    start = Buddy(profile_table(constants, [constant.start for constant in constants]), changes=changes)
 
     def predicted(values: Array) -> Array:
-        buddy = start.at(_with_followers(values))
+        buddy = start.at(with_followers(values, slower_core))
         found = [answer(buddy, quantity_of(row.quantity, row.unit, row.id), row, row.id)[0] for row in own]
         return np.array([*found, saturating_threads(buddy, "histogram")])
 
@@ -203,12 +221,12 @@ def fitted_profile(rows: Sequence[Published], constants: Sequence[Constant] = CO
     """Fit the constants and return the whole profile, the host's routing rates with it."""
     found = fitted(rows, constants)
     low, high = SLOWER_CORE_RANGE
-    source = [*range(len(constants)), *(index for index, _ in FOLLOWERS)]
+    source = [*range(len(constants)), *(index for index, _ in followers(SLOWER_CORE))]
     joint = found.covariance[np.ix_(source, source)]
     spread = float(np.log(high / low) / (2 * NORMAL_REACH))
-    slower = np.array([0.0] * len(constants) + [spread * (ratio != 1.0) for _, ratio in FOLLOWERS])
+    slower = np.array([0.0] * len(constants) + [spread * (ratio != 1.0) for _, ratio in followers(SLOWER_CORE)])
     joint = joint + np.outer(slower, slower)  # one ratio of cores for all rates
-    values = _with_followers(found.values)
+    values = with_followers(found.values)
     degrees = max(found.residuals.size - found.values.size, 1)
     reach = np.exp(float(stats.t.ppf(0.95, degrees)) * np.sqrt(np.diag(joint)))
     limits = [constants[index].bounds for index in source]
@@ -216,7 +234,7 @@ def fitted_profile(rows: Sequence[Published], constants: Sequence[Constant] = CO
         (max(value / r, low), min(value * r, high)) for value, r, (low, high) in zip(values, reach, limits, strict=True)
     ]
     entries = [(constant, constant.entry, True) for constant in constants]
-    entries += [(constants[index], HOST, False) for index, _ in FOLLOWERS]
+    entries += [(constants[index], HOST, False) for index, _ in followers(SLOWER_CORE)]
     return {
         "name": "buddy",
         "title": "Fitted to Buddy's published ratios",

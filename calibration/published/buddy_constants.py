@@ -42,9 +42,10 @@ CONSTANTS: Final = (
     ),
 )  # fmt: skip
 
-#: Rates of the host that follow from the agent's: fields, and by what they are divided.
-FOLLOWERS: Final = (
-    (2, SLOWER_CORE),
-    (3, SLOWER_CORE),
-    (4, 1.0),
-)
+#: Constants that the host has too, by number: those that take the cores' ratio of the agent's, and the threads' share.
+SHARED: Final = (2, 3, 4)
+
+
+def followers(slower_core: float) -> tuple[tuple[int, float], ...]:
+    """Return which of the agent's constants give the host's, and by what they are divided."""
+    return tuple((index, slower_core if CONSTANTS[index].unit else 1.0) for index in SHARED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,10 +39,17 @@ class Buddy:
         Laid over the catalog's.
     constants : array, optional
         Values of the profile's constants, in its order, in place of draws of them; results have one column then.
+    changes : callable of Case, optional
+        What a case has in place of the catalog's, by dotted key.
     """
 
-    def __init__(self, profile: str | Mapping[str, Any] | None = None, constants: Array | None = None) -> None:
-        self.profile, self.constants = profile, constants
+    def __init__(
+        self,
+        profile: str | Mapping[str, Any] | None = None,
+        constants: Array | None = None,
+        changes: Callable[[Case], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.profile, self.constants, self.changes = profile, constants, changes
         self._scenario = functools.cache(self._loaded)
 
     def at(self, constants: Array) -> Buddy:
@@ -52,7 +59,8 @@ class Buddy:
         return other
 
     def _loaded(self, case: Case) -> Scenario:
-        return load_scenario(case.application, SYSTEMS[case.system], profile=self.profile)
+        changes = None if self.changes is None else self.changes(case)
+        return load_scenario(case.application, SYSTEMS[case.system], profile=self.profile, changes=changes)
 
     def scenario(self, case: Case) -> Scenario:
         """Return the scenario of a case."""

@@ -13,7 +13,7 @@ import pytest
 
 import perfmodel as pm
 from calibration.published import buddy
-from calibration.published.buddy_constants import CONSTANTS, FOLLOWERS, SLOWER_CORE
+from calibration.published.buddy_constants import CONSTANTS, SLOWER_CORE, followers
 from calibration.published.buddy_model import APPLICATIONS, SYSTEMS, Buddy, Case
 from calibration.published.buddy_quantities import (
     QUANTITIES,
@@ -147,7 +147,7 @@ def test_constants_lie_within_what_is_possible(shipped: dict[str, Any]) -> None:
 
 def test_the_host_follows_the_agent(shipped: dict[str, Any]) -> None:
     values = [parameter["value"] for parameter in shipped["parameters"]]
-    for (index, ratio), value in zip(FOLLOWERS, values[len(CONSTANTS) :], strict=True):
+    for (index, ratio), value in zip(followers(SLOWER_CORE), values[len(CONSTANTS) :], strict=True):
         assert ratio in (SLOWER_CORE, 1.0)
         assert value == pytest.approx(values[index] / ratio, rel=1e-4)
 
@@ -172,8 +172,7 @@ def test_what_fixes_which_constant(field: str) -> None:
     start = Buddy(buddy.profile_table(CONSTANTS, values.tolist()))
 
     def numbers(values: np.ndarray) -> np.ndarray:
-        full = np.concatenate([values, [values[number] / ratio for number, ratio in FOLLOWERS]])
-        moved = start.at(full)
+        moved = start.at(buddy.with_followers(values))
         return np.array([answer(moved, quantity_of(row.quantity, row.unit, ""), row, "")[0] for row in rows])
 
     less, more = (values * np.where(np.arange(values.size) == index, factor, 1.0) for factor in (0.9, 1.1))
@@ -184,9 +183,7 @@ def test_what_fixes_which_constant(field: str) -> None:
 def test_the_fit_finds_constants_that_are_known() -> None:
     """Numbers made from other constants give these constants back."""
     truth = np.array([6e9, 3e6, 7e-9, 3e-7, 0.02])
-    made = Buddy(
-        buddy.profile_table(CONSTANTS, truth.tolist()), np.concatenate([truth, truth[[2, 3, 4]] / [1.55, 1.55, 1]])
-    )
+    made = Buddy(buddy.profile_table(CONSTANTS, truth.tolist()), buddy.with_followers(truth))
     rows = [row for row in buddy.read_table() if row.id in buddy.FITTED]
     values = [float(answer(made, quantity_of(row.quantity, row.unit, ""), row, "")[0]) for row in rows]
     rows = [row._replace(value=value) for row, value in zip(rows, values, strict=True)]
