@@ -127,6 +127,8 @@ def test_a_worker_that_is_killed_is_named(mechanism: str, which: int) -> None:
     with Pipeline() as pipeline, nothing_is_left(pipeline) as pids:
 
         def strike() -> None:
+            until(lambda: len(descendants(pipeline.processes["memory node"])) >= 2)
+            time.sleep(1.5)  # past their start, into the mini-batches
             workers = sorted(descendants(pipeline.processes["memory node"]))
             pids.update(workers)
             os.kill(workers[which], signal.SIGKILL)
