@@ -126,7 +126,7 @@ def axes_of(scenario: Scenario, space: Space) -> list[Axis]:
 
 def _axis(scenario: Scenario, key: str, parameter: Parameter, before: Sequence[Axis], where: str) -> Axis:
     bound = bind(scenario)
-    mark, span = bound.numbers.get(key), None
+    span = None
     values: tuple[Any, ...]
     if parameter.values is not None:
         values = tuple(dict.fromkeys(settled(scenario, key, value, where) for value in parameter.values))
@@ -134,14 +134,13 @@ def _axis(scenario: Scenario, key: str, parameter: Parameter, before: Sequence[A
         low, high = (settled(scenario, key, end, where) for end in (parameter.low, parameter.high))
         if not isinstance(low, (int, float)) or isinstance(low, bool):
             raise SpecError(where, "must list its values, as they aren't numbers", "a range", "values")
-        whole = mark is not None and mark.whole
-        if parameter.step is None and parameter.factor is None and parameter.count is None and not whole:
+        if parameter.step is None and parameter.factor is None and parameter.count is None:
             check_ends(parameter, low, high, where)
             span, values = Span(float(low), float(high), parameter.scale == "log"), ()
         else:
-            cut = parameter.model_copy(update={"whole": True}) if whole else parameter
-            numbers = numbers_in(cut, float(low), float(high), _step(bound, key, parameter, where), where)
+            numbers = numbers_in(parameter, float(low), float(high), _step(bound, key, parameter, where), where)
             values = tuple(settled(scenario, key, _as_given(low, number), where) for number in numbers)
+    mark = bound.numbers.get(key)
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     ends = (span.low, span.high) if span is not None else values
     structural = mark is None or not _plain(scenario, key, ends)
@@ -157,10 +156,9 @@ def _as_given(like: Any, number: float) -> Any:
 
 
 def _step(bound: Bound, key: str, parameter: Parameter, where: str) -> float | None:
-    mark = bound.numbers.get(key)
     if parameter.step is None:
-        every = mark is not None and mark.whole and parameter.factor is None and parameter.count is None
-        return 1.0 if every else None
+        return None
+    mark = bound.numbers.get(key)
     from perfmodel.units import parse
 
     return parse(parameter.step, "" if mark is None else mark.unit, f"{where}: step")

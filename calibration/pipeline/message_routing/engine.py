@@ -43,14 +43,11 @@ class RoutingTimes:
         ``idle`` (waiting for a full buffer), ``routing``, ``delivery`` and ``return`` of the agent [s].
     buffers : int
         That were timed.
-    preempted : int
-        How often the system gave a core to somebody else meanwhile.
     """
 
     total: float
     phases: Mapping[str, float]
     buffers: int
-    preempted: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,8 +118,7 @@ def _checked(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> RoutingTimes
         raise PipelineError(wrong)
     count = ours["timed"]
     phases = {name: seconds / count for name, seconds in {**ours["phases"], **theirs["phases"]}.items()}
-    preempted = theirs["preempted"] + (ours["preempted"] if ours is not theirs else 0)
-    return RoutingTimes(theirs["seconds"] / count, phases, count, preempted)
+    return RoutingTimes(theirs["seconds"] / count, phases, count)
 
 
 def _serve(role: str, core: int | None, shared: _Shared, pipe: Pipe) -> None:
@@ -177,29 +173,17 @@ def _timed(
     for _ in range(settings["all"] - settings["timed"]):
         step()
     delivered = agent.delivering if agent else 0.0
-    before = _preempted()
     began = now()
     marks = [step() for _ in range(settings["timed"])]
     seconds = now() - began
-    preempted = _preempted() - before
     phases = dict(zip(names, np.diff(np.array(marks), axis=1).sum(axis=0).tolist(), strict=True))
-    found: dict[str, Any] = {
-        "seconds": seconds, "timed": settings["timed"], "phases": phases, "preempted": preempted,
-    }  # fmt: skip
+    found: dict[str, Any] = {"seconds": seconds, "timed": settings["timed"], "phases": phases}
     if agent:
         phases["delivery"] = agent.delivering - delivered
         phases["routing"] -= phases["delivery"]
         agent.flush()
         found["arrived"] = agent.partners.ledger
     return found
-
-
-def _preempted() -> int:
-    try:
-        import resource
-    except ImportError:  # not told on this system
-        return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 
 #: Does one buffer and returns when its phases began and when the last one ended [s].
