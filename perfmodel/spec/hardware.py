@@ -21,7 +21,6 @@ from perfmodel.spec._base import (
     Spec,
     Within,
 )
-from perfmodel.spec.storage import Flash, GraphRates, HostPool, JoulesPerByte, PeerEngine, SoftwareStack, SystolicArray
 
 INFINITE = float("inf")
 
@@ -146,7 +145,7 @@ class Device(NamedSpec):
         memory.
     """
 
-    kind: Literal["cpu", "smartnic", "dpu", "gpu", "csd", "ssd", "tpu"]
+    kind: Literal["cpu", "smartnic", "dpu", "gpu", "csd"]
     memory: PositiveBytes
     memory_bandwidth: Bandwidth
     runtime_memory: Bytes = 0.0
@@ -161,13 +160,6 @@ class Device(NamedSpec):
     quantization: QuantizationRates = QuantizationRates()
     training: TrainingRates = TrainingRates()
     routing: RoutingRates = RoutingRates()
-    flash: Flash | None = None
-    array: SystolicArray | None = None
-    graph: GraphRates = GraphRates()
-    peer: PeerEngine = PeerEngine()
-    stack: SoftwareStack | None = None
-    pool: HostPool = HostPool()
-    memory_energy: JoulesPerByte = 0.0
     direct_cache: PositiveBytes | None = None
     peak_flops: Annotated[float, Within("flop/s", above=True)] | None = None
     compute_efficiency: Efficiency = 1.0
