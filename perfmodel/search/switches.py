@@ -30,6 +30,7 @@ _FEW_VALUES: Final = 9  # where every value is a model of its own
 _NARROWING: Final = 6  # times that a switch is narrowed down
 _BEST: Final = 4  # plans of each placement that begin
 _ROUNDS: Final = 12
+_SWITCHES: Final = 4  # between two values
 _GAIN: Final = 1e-9
 _MOST_PLACEMENTS: Final = 64
 _MAP: Final = (33, 13)  # values of a regime map
@@ -82,6 +83,7 @@ class _Contest:
 
     def __init__(self, outlook: Outlook, keys: Sequence[str], columns: Mapping[str, Array], clock: Clock) -> None:
         self.outlook, self.columns, self.clock = outlook, columns, clock
+        self.keys = keys
         self._places = [(key, outlook.grid.places[key]) for key in keys]
         self.points: list[Point] = []
         self.table: Array = np.zeros((0, len(next(iter(columns.values())))))
@@ -104,7 +106,7 @@ class _Contest:
             kept = []
             for row, point in enumerate(new):
                 own = least.get(self.placement(point))
-                kept.append(own is not None and bool(np.any(table[row] < own - np.abs(own) * _GAIN)))
+                kept.append(own is not None and bool(np.any(table[row] < _clearly_below(own))))
             new, table = [point for point, keep in zip(new, kept, strict=True) if keep], table[kept]
         self.points += new
         self.placements += [self.placement(point) for point in new]
@@ -153,12 +155,21 @@ class _Contest:
         least = table.min(axis=0)
         tied = table <= least + np.abs(least) * _GAIN
         return [
-            names[int(tied[:, column].argmax())] if np.isfinite(least[column]) else None
-            for column in range(len(least))
+            names[int(tied[:, column].argmax())] if np.isfinite(least[column]) else None for column in range(len(least))
         ]
 
-    def plan(self, placement: Placement, column: int) -> dict[str, Any]:
+    def best_at(self, columns: Sequence[int]) -> list[Point]:
+        """Return the best plan of each placement at some of the values."""
+        found: dict[Point, None] = {}
+        for placement in dict.fromkeys(self.placements):
+            rows = [row for row, own in enumerate(self.placements) if own == placement]
+            found |= dict.fromkeys(self.points[rows[int(self.table[rows, column].argmin())]] for column in columns)
+        return list(found)
+
+    def plan(self, placement: Placement | None, column: int) -> dict[str, Any] | None:
         """Return the best plan of a placement at a value."""
+        if placement is None:
+            return None
         rows = [row for row, own in enumerate(self.placements) if own == placement]
         best = self.points[rows[int(self.table[rows, column].argmin())]]
         return {key: plain(value) for key, value in self.outlook.grid.assignment(best).items()}
@@ -173,7 +184,7 @@ def _beginners(question: Question, seen: Explored, outlook: Outlook, contest: _C
         own = found.setdefault(contest.placement(projected), [])
         if len(own) < _BEST and projected not in own:
             own.append(projected)
-    axes = [outlook.grid.axes[place] for _, place in contest._places]
+    axes = [outlook.grid.axes[outlook.grid.places[key]] for key in contest.keys]
     choices = itertools.product(*(axis.values for axis in axes))
     for values in itertools.islice(choices, _MOST_PLACEMENTS):
         point = outlook.grid.nearest_point(dict(zip((axis.key for axis in axes), values, strict=True)))
@@ -197,8 +208,8 @@ def _along(
     found = []
     for column in range(len(values) - 1):
         if winners[column] != winners[column + 1]:
-            ends = float(values[column]), float(values[column + 1])
-            found += [about | one for one in _narrowed(contest, number, ends, winners[column], clock)]
+            ends = winners[column], winners[column + 1]
+            found += [about | one for one in _narrowed(contest, number, column, ends, clock)]
     if found or not any(winners):
         return found, []
     low, high = float(values[0]), float(values[-1])
@@ -206,39 +217,59 @@ def _along(
 
 
 def _narrowed(
-    contest: _Contest, number: Number, ends: tuple[float, float], below: Placement | None, clock: Clock
-) -> list[dict[str, Any]]:
-    """Narrow down where the placement that is best below ceases to be, once or more between two values."""
-    found: list[dict[str, Any]] = []
+    contest: _Contest, number: Number, column: int, ends: tuple[Placement | None, Placement | None], clock: Clock
+) -> Iterator[dict[str, Any]]:
+    """Yield the switches between a value and the next: where each placement ceases to be best, and what follows it."""
+    values = contest.columns[number.key]
+    low, last = float(values[column]), float(values[column + 1])
+    points = contest.points if number.plain else contest.best_at([column, column + 1])
+    below, final = ends
+    for _ in range(_SWITCHES):
+        found = _first_switch(contest, points, number, (low, last), below, clock)
+        if found is None:
+            return
+        low, below, one = found
+        yield one
+        if below == final:
+            return
+
+
+def _first_switch(
+    contest: _Contest,
+    points: Sequence[Point],
+    number: Number,
+    ends: tuple[float, float],
+    below: Placement | None,
+    clock: Clock,
+) -> tuple[float, Placement | None, dict[str, Any]] | None:
+    """Return where a placement first ceases to be best, which one follows, and both in words."""
     low, high = ends
-    finest, winners = contest, [below, None]
+    found: tuple[float, Placement | None, dict[str, Any]] | None = None
     for _ in range(_NARROWING):
-        values = number.between(low, high, 17 if number.plain else 5)
+        values = number.between(low, high, 17 if number.plain else 3)
         if len(values) < 2 or clock.stop():
             break
-        finest = _Contest(contest.outlook, [key for key, _ in contest._places], {number.key: values}, clock)
-        finest.add(contest.points)
+        finer = _Contest(contest.outlook, contest.keys, {number.key: values}, clock)
+        finer.add(points)
         if number.plain:
-            finest.settle()
-        winners = finest.winners(below)
-        change = next((place for place, winner in enumerate(winners) if winner != below), None)
-        if change is None or change == 0:
+            finer.settle()
+        winners = finer.winners(below)
+        change = next((place for place, winner in enumerate(winners) if winner != below), 0)
+        if change == 0:
             break
         low, high = float(values[change - 1]), float(values[change])
         above = winners[change]
-        one = {
-            "value": high if number.whole else float(np.sqrt(low * high)),
-            "below": named(below),
-            "above": named(above),
-            "plans": {
-                "below": None if below is None else finest.plan(below, change - 1),
-                "above": None if above is None else finest.plan(above, change),
-            },
-        }
-        found = [one]
+        plans = {"below": finer.plan(below, change - 1), "above": finer.plan(above, change)}
+        at = high if number.whole else float(np.sqrt(low * high))
+        found = high, above, {"value": at, "below": named(below), "above": named(above), "plans": plans}
         if number.whole and high - low <= 1:
             break
     return found
+
+
+def _clearly_below(values: Array) -> Array:
+    """Return what is below values by more than rounding."""
+    return np.where(np.isfinite(values), values - np.abs(np.where(np.isfinite(values), values, 0.0)) * _GAIN, values)
 
 
 def named(placement: Placement | None) -> str:

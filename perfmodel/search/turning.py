@@ -178,4 +178,3 @@ def _where_feasible(evaluation: Any, shape: tuple[int, int]) -> Array:
     for limit in evaluation.limits:
         kept = np.logical_and(kept, limit.need <= limit.limit)
     return np.where(kept, value, np.inf)
-

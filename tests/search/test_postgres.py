@@ -110,7 +110,9 @@ def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> 
     assert answer["proof"]["kind"] == "enumerated"
     assert 0 <= answer["gap"] < 0.01
     # every value in the study is what the model says, and what is known is not evaluated again
-    again = search(SCENARIO, str(space), storage=postgres.url, study="shared", trials=40, explain=False, method="optuna")
+    again = search(
+        SCENARIO, str(space), storage=postgres.url, study="shared", trials=40, explain=False, method="optuna"
+    )
     assert again.best is not None
     assert again.best.objectives["time"] <= answer["best"]["objectives"]["time"]
     assert again.evaluated >= len({json.dumps(trial.params, sort_keys=True) for trial in finished})
