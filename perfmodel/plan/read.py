@@ -27,12 +27,16 @@ def fleet_of(table: Mapping[str, Any], changes: Mapping[str, Any] | None = None)
     SpecError
         Unknown keys, values outside their bounds.
     """
-    changed = dict(table)
-    for key, value in (changes or {}).items():
-        parts = key.split(".")
-        changed = _laid(changed, parts, value, key)
     name = table.get("name")
-    return build(Fleet, changed, name if isinstance(name, str) and name else "fleet")
+    return build(Fleet, changed(table, changes or {}), name if isinstance(name, str) and name else "fleet")
+
+
+def changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a fleet's table with changes by dotted key, not yet checked."""
+    found = dict(table)
+    for key, value in changes.items():
+        found = _laid(found, key.split("."), value, key)
+    return found
 
 
 def _laid(node: Any, parts: list[str], value: object, key: str) -> Any:
