@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import hashlib
 import math
 import pathlib
 import warnings
@@ -22,6 +23,7 @@ from optuna.storages import journal
 from optuna.trial import TrialState
 
 from perfmodel.errors import SpecError, nearest, shown
+from perfmodel.search.axes import Axis
 from perfmodel.search.evaluator import Evaluator
 from perfmodel.search.grid import Point
 from perfmodel.search.memory import Memory, Remembered, unseen
@@ -37,6 +39,7 @@ _WORST: Final = 1e6  # by what factor a rule is said to be broken at most
 _DRAWN: Final = 100  # random plans that are tried where a known one is to be replaced
 _BEST: Final = 0.5  # share of the plans beside good ones that are beside the best
 _ABOUT: Final = "perfmodel"
+_LISTED: Final = 100  # values of a parameter that a study writes down one by one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,8 +244,18 @@ def _about(evaluator: Evaluator) -> dict[str, Any]:
         "objectives": [objective.name for objective in evaluator.objectives],
         "constraints": [constraint.rule for constraint in evaluator.constraints],
         "quantile": evaluator.quantile,
-        "values": {axis.key: [str(value) for value in axis.values] or str(axis.span) for axis in grid.axes},
+        "values": {axis.key: _values_in_short(axis) for axis in grid.axes},
     }
+
+
+def _values_in_short(axis: Axis) -> list[str] | str:
+    """Return a parameter's values, of a long list how many there are and their hash."""
+    if axis.span is not None:
+        return str(axis.span)
+    written = [str(value) for value in axis.values]
+    if len(written) <= _LISTED:
+        return written
+    return f"{len(written)} values, sha256 {hashlib.sha256(chr(0).join(written).encode()).hexdigest()[:16]}"
 
 
 class _Worker:
