@@ -135,7 +135,11 @@ def cheapest(problem: Problem, time_limit: float = 60.0) -> Solution | None:
     >>> found.cost, found.units
     (10.0, ((0, 2),))
     """
-    if any(count and not ways for job in zip(problem.counts, problem.choices, strict=True) for count, ways in zip(*job, strict=True)):
+    if any(
+        count and not ways
+        for job in zip(problem.counts, problem.choices, strict=True)
+        for count, ways in zip(*job, strict=True)
+    ):
         return None
     fleet = _Fleet(problem)
     started = time.perf_counter()

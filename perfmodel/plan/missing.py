@@ -54,7 +54,9 @@ def _reason(
         types = (*ready.fleet.devices, *ready.fleet.shared)
         lead, notice = types[late].lead_time, ready.fleet.periods.notice or 0.0
         start = period * ready.fleet.periods.length
-        message = f"what is ordered at the earliest is not there yet; {types[late].name} takes {render(lead / 86400, 'd')}"
+        message = (
+            f"what is ordered at the earliest is not there yet; {types[late].name} takes {render(lead / 86400, 'd')}"
+        )
         return "lead_time", lead, notice + start, "s", message
     unlimited = dataclasses.replace(timely, items=tuple(dataclasses.replace(i, maximum=math.inf) for i in timely.items))
     found = cheapest(unlimited, time_limit)

@@ -140,7 +140,7 @@ class Planner:
         return Problem(
             self.items,
             (fleet.periods.length,) * len(periods),
-            self.counts,
+            tuple(row[: len(periods)] for row in self.counts),
             tuple(tuple(self.ways(job, t, quantile)[0] for t in periods) for job in range(len(fleet.jobs))),
             money.energy_price * money.overhead,
             money.budget,
@@ -240,10 +240,16 @@ def _earliest(fleet: Fleet, spec: Buyable) -> int:
 def _power(fleet: Fleet, known: Demands, position: int, where: str) -> float:
     types: tuple[Buyable, ...] = (*fleet.devices, *fleet.shared)
     spec = types[position]
-    power = spec.power if spec.power is not None or position >= len(fleet.devices) else _total(fleet, known, position, "power")
+    power = (
+        spec.power
+        if spec.power is not None or position >= len(fleet.devices)
+        else _total(fleet, known, position, "power")
+    )
     if power is None:
         if fleet.money.energy_price > 0:
-            raise SpecError(f"{where}.power", "must be given: not all that a unit consists of has a known power", "nothing")
+            raise SpecError(
+                f"{where}.power", "must be given: not all that a unit consists of has a known power", "nothing"
+            )
         return 0.0
     return power
 

@@ -35,6 +35,8 @@ def changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     """Return a fleet's table with changes by dotted key, not yet checked."""
     found = dict(table)
     for key, value in changes.items():
+        if key in _LISTS:
+            raise SpecError(f"--set {key}", f"must lead to one of the {key}", shown(value), f"{key}.0.name")
         found = _laid(found, key.split("."), value, key)
     return found
 
@@ -50,8 +52,6 @@ def _laid(node: Any, parts: list[str], value: object, key: str) -> Any:
     if node is not None and not isinstance(node, Mapping):
         raise SpecError(f"--set {key}", "must lead to a value of the plan", f"{shown(head)} in {shown(node)}")
     table = dict(node or {})
-    if head in _LISTS and not rest:
-        raise SpecError(f"--set {key}", f"must lead to one of the {head}", shown(key), f"{head}.0.name")
     table[head] = _laid(table.get(head), rest, value, key) if rest else value
     return table
 
@@ -64,5 +64,8 @@ def _position(parts: list[Any] | tuple[Any, ...], head: str, key: str) -> int:
         return int(head)
     choices = [name for name in names if name]
     raise SpecError(
-        f"--set {key}", f"must name one of {len(parts)} by number from 0 or by name", shown(head), nearest(head, choices)
+        f"--set {key}",
+        f"must name one of {len(parts)} by number from 0 or by name",
+        shown(head),
+        nearest(head, choices),
     )

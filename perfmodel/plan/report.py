@@ -86,7 +86,9 @@ def _taken(problem: Problem, solution: Solution, period: int) -> list[Resource]:
 def _busy(ready: Planner, problem: Problem, found: Odds, period: int, solution: Solution) -> list[Resource]:
     """Return how busy the busiest unit's stages are, and what units share."""
     names = [item.name for item in problem.items]
-    stages = [Resource(f"{names[item]}.{stage}", load, 1.0, "busy") for (item, stage), load in sorted(found.busy.items())]
+    stages = [
+        Resource(f"{names[item]}.{stage}", load, 1.0, "busy") for (item, stage), load in sorted(found.busy.items())
+    ]
     first = len(ready.fleet.devices)
     return stages + [
         Resource(f"{names[item]}.service", load, ready.fleet.shared[item - first].utilization, "busy")
@@ -108,7 +110,9 @@ def _jobs(
             device = problem.items[choice.item].name
             p, time = float(np.mean(kept)), found.epoch_time[number]
             runs.append(
-                JobRun(spec.name, device, instances, choice.shared, choice.copies, choice.share, time, spec.epoch_time, p)
+                JobRun(
+                    spec.name, device, instances, choice.shared, choice.copies, choice.share, time, spec.epoch_time, p
+                )
             )
             met[spec.name] = met[spec.name] & kept if spec.name in met else kept
             number += 1

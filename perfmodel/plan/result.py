@@ -115,7 +115,9 @@ class Period:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the period as plain values."""
-        resources = [{**vars(each), "utilization": each.utilization, "headroom": each.headroom} for each in self.resources]
+        resources = [
+            {**vars(each), "utilization": each.utilization, "headroom": each.headroom} for each in self.resources
+        ]
         return {
             **dataclasses.asdict(self),
             "cost": self.cost,

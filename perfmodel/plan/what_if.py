@@ -21,7 +21,17 @@ Progress = Callable[[int, int], None]
 _MOST: Final = 1000  # points of a sweep
 _GRID: Final = 9  # points between which a break-even is looked for
 _HALVINGS: Final = 12
-_NUMBERS: Final = ("epochs_per_day", "deadline", "price", "power", "idle_power", "lead_time", "utilization", "servers", "slots")
+_NUMBERS: Final = (
+    "epochs_per_day",
+    "deadline",
+    "price",
+    "power",
+    "idle_power",
+    "lead_time",
+    "utilization",
+    "servers",
+    "slots",
+)
 
 
 def _quiet(done: int, total: int) -> None:
@@ -103,7 +113,9 @@ def sweep_of(text: str) -> tuple[str, list[float | str]]:
     """
     key, equals, values = text.partition("=")
     if not equals or not key.strip() or not values.strip():
-        raise SpecError("--sweep", "must be KEY=LOW..HIGH:POINTS or KEY=A,B,C", shown(text), "jobs.0.growth.edges=1.2..3.0:10")
+        raise SpecError(
+            "--sweep", "must be KEY=LOW..HIGH:POINTS or KEY=A,B,C", shown(text), "jobs.0.growth.edges=1.2..3.0:10"
+        )
     if ".." not in values:
         return key.strip(), [each.strip() for each in values.split(",") if each.strip()]
     span, _, points = values.rpartition(":") if ":" in values else (values, "", "10")
@@ -145,7 +157,11 @@ def number_of(table: Mapping[str, Any], key: str, value: float | str) -> float:
 
 
 def sweep(
-    table: Mapping[str, Any], key: str, values: Sequence[float | str], known: Demands | None = None, progress: Progress = _quiet
+    table: Mapping[str, Any],
+    key: str,
+    values: Sequence[float | str],
+    known: Demands | None = None,
+    progress: Progress = _quiet,
 ) -> tuple[Point, ...]:
     """Return the plan for each value of an input.
 
@@ -259,7 +275,9 @@ def break_even(
     return BreakEven(key, one, other, tuple(values), *zip(*found, strict=True), tuple(crossings))
 
 
-def _bisected(costs: Callable[[float], tuple[float, float]], low: float, high: float, first: str, one: str, other: str) -> float:
+def _bisected(
+    costs: Callable[[float], tuple[float, float]], low: float, high: float, first: str, one: str, other: str
+) -> float:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if _winner(costs(middle), one, other) == first:
