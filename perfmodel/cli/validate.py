@@ -15,6 +15,9 @@ from perfmodel.units import render
 
 _SUITES = ("lgnnic", "buddy", "machine")
 _LOADERS = ("plain", "pyg")
+#: Pipelines that run on this machine beside that of sampled training, and the modules that validate them.
+_PIPELINES = {"message-routing": "calibration.routing_validation"}
+_TRAINING = "sampled-training"
 
 
 @click.command("validate")
@@ -25,6 +28,10 @@ _LOADERS = ("plain", "pyg")
 @click.option(
     "--loader", default="plain", metavar="LOADER", help="machine: whose sampler, plain or pyg [default: plain]."
 )
+@click.option(
+    "--pipeline", default=_TRAINING, metavar="PIPELINE",
+    help=f"machine: what is run, {_TRAINING} or {' or '.join(_PIPELINES)} [default: {_TRAINING}].",
+)
 @json_option
 @click.pass_context
 def command(
@@ -34,6 +41,7 @@ def command(
     profile: str | None,
     quick: bool,
     loader: str,
+    pipeline: str,
     as_json: bool,
 ) -> None:
     """Hold the model against published numbers (lgnnic, buddy), or against real runs on this machine (machine).
@@ -41,7 +49,8 @@ def command(
     Exit status 3 where the stated bounds are missed. lgnnic, on the shipped rows: median 7 %, mean 10 %, coverage 80 to
     98 %. buddy: every shipped number within 15 %. machine: total time with a median error of 10 % and a 90th percentile
     of 25 %, each phase's median 15 %, 80 % inside the intervals, 95 % of the pairs that differ by more than 20 % ordered
-    right; noise above a bound excuses it.
+    right; noise above a bound excuses it. machine --pipeline message-routing: speedup of the spare core with a median
+    error of 15 %, break-even ratio within a factor of 1.3.
     """
     if suite not in _SUITES:
         raise SpecError("validate", f"must be one of {', '.join(_SUITES)}", repr(suite), nearest(suite, _SUITES))
@@ -53,14 +62,51 @@ def command(
         raise SpecError("--quick", "shortens the runs on this machine", f"validate {suite}", "validate machine --quick")
     if loader not in _LOADERS:
         raise SpecError("--loader", f"must be one of {', '.join(_LOADERS)}", repr(loader), nearest(loader, _LOADERS))
-    found = _on_this_machine(profile, quick, loader) if suite == "machine" else _published(suite, table, profile)
+    _check_pipeline(suite, pipeline, loader)
+    if suite != "machine":
+        found = _published(suite, table, profile)
+    else:
+        found = _on_this_machine(profile, quick, loader) if pipeline == _TRAINING else _run(pipeline, profile, quick)
     document = {"schema": 1, "perfmodel": perfmodel.__version__, **found}
     if as_json:
         write_json(document)
+    elif pipeline != _TRAINING:
+        _write_pipeline(document, pipeline)
     else:
         (_write_machine if suite == "machine" else _write)(document)
     if not document["within_bounds"]:
         context.exit(ExitStatus.NOT_REACHED)
+
+
+def _check_pipeline(suite: str, pipeline: str, loader: str) -> None:
+    known = (_TRAINING, *_PIPELINES)
+    if pipeline not in known:
+        raise SpecError("--pipeline", f"must be one of {', '.join(known)}", repr(pipeline), nearest(pipeline, known))
+    if pipeline != _TRAINING and suite != "machine":
+        raise SpecError("--pipeline", "runs on this machine", f"validate {suite}", "validate machine --pipeline NAME")
+    if pipeline != _TRAINING and loader != "plain":
+        raise SpecError("--loader", f"is for the pipeline {_TRAINING}", f"--pipeline {pipeline}", "plain")
+
+
+def _run(pipeline: str, profile: str | None, quick: bool) -> dict[str, Any]:
+    """Run one of the other pipelines on this machine."""
+    import importlib
+
+    from perfmodel.cli.output import progress_bar
+
+    with progress_bar("running configurations") as progress:
+        found: dict[str, Any] = importlib.import_module(_PIPELINES[pipeline]).validate(profile, quick, progress)
+        return found
+
+
+def _write_pipeline(document: dict[str, Any], pipeline: str) -> None:
+    import importlib
+
+    module = importlib.import_module(_PIPELINES[pipeline])
+    for title, header, rows, numbers in module.tables(document):
+        write_table(title, header, rows, numbers=numbers)
+    for sentence in (*module.sentences(document), *(f"missed: {found}" for found in document["missed"])):
+        write_line(sentence)
 
 
 def _published(suite: str, table: str | None, profile: str | None) -> dict[str, Any]:
@@ -111,6 +157,10 @@ def _write_machine(document: dict[str, Any]) -> None:
     write_table("predicted against measured", columns, summaries, numbers=(1, 2, 3, 4, 5))
     pairs = document["ordered_pairs"]
     write_line(f"{pairs['share']:.1%} of {pairs['pairs']} pairs that differ by more than 20 % are ordered right")
+    write_line(
+        f"{document['disturbed']:.0%} of the mini-batches were slowed by what else runs on this host; only the others count,"
+        f" or where they are fewer than {document['least_undisturbed']}, the faster half"
+    )
     for sentence in document["missed"]:
         write_line(f"missed: {sentence}")
 
