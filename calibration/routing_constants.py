@@ -9,31 +9,38 @@ from typing import Final
 import numpy as np
 
 from calibration.constant_groups import DEVICE, Group, Values, phase
+from calibration.disturbance import full_speed, undisturbed
 from calibration.fit import Constant
-from calibration.kernels._routing import OTHER, OWN, configuration
+from calibration.kernels._base import Sample
+from calibration.kernels._routing import OTHER, configuration
 from calibration.measurements import Record, relative_spread
 
 HANDOVER: Final = "links/this-machine-handover"
-_LOW: Final = 0.1  # quantile of blocks that also take the other core, which no pulse watches
+_LEAST: Final = 3  # blocks that were undisturbed on both cores; where there are fewer, the faster half counts
 
 _NANO, _MICRO = (1e-13, 1e-5), (1e-9, 1e-2)
 
 
-def _timed(record: Record, times: Sequence[float], quantile: float = 0.5) -> Record:
-    """Return a record of other times of its blocks, and with the spread between their rounds."""
-    own, rounds = np.array(times), np.array(record.rounds)
-    each = [float(np.quantile(own[rounds == number], quantile)) for number in np.unique(rounds)]
-    spread = relative_spread(each if len(each) > 1 else times)
-    return dataclasses.replace(record, time=float(np.quantile(own, quantile)), spread=spread)
+def _timed(
+    records: Sequence[Record], field: Callable[[Sample], float] = lambda sample: sample["time"]
+) -> Sequence[Record]:
+    """Return records of some time of their blocks, of those alone in which neither core was disturbed."""
+    fast = full_speed([pulse for record in records for pulse in _pulses(record)])
+    found = []
+    for record in records:
+        times, rounds = np.array([field(sample) for sample in record.samples]), np.array(record.rounds)
+        if pulses := _pulses(record):
+            calm = undisturbed(times.tolist(), pulses, fast, _LEAST)
+            times, rounds = times[calm], rounds[calm]
+        each = [float(np.median(times[rounds == number])) for number in np.unique(rounds)]
+        spread = relative_spread(each if len(each) > 1 else times.tolist())
+        found.append(dataclasses.replace(record, time=float(np.median(times)), spread=spread))
+    return found
 
 
-def _of_both_cores(records: Sequence[Record]) -> Sequence[Record]:
-    return [_timed(record, [sample["time"] for sample in record.samples], _quantile(record)) for record in records]
-
-
-def _quantile(record: Record) -> float:
-    alone = OWN in (record.point.get("read_by"), record.point.get("written_by"))
-    return 0.5 if alone else _LOW
+def _pulses(record: Record) -> list[float]:
+    """Return the pulses on the other core; none where a kernel does without."""
+    return [sample["other_pulse"] for sample in record.samples if "other_pulse" in sample]
 
 
 def _device(field: str, start: float, bounds: tuple[float, float], unit: str, meaning: str) -> Constant:
@@ -107,15 +114,12 @@ def handed_over(record: Record, values: Values) -> float:
 
 
 def _sortings(records: Sequence[Record]) -> Sequence[Record]:
-    return [
-        _timed(record, [sample["time"] - sample["delivering"] for sample in record.samples], _quantile(record))
-        for record in records
-    ]
+    return _timed(records, lambda sample: sample["time"] - sample["delivering"])
 
 
 def _deliveries(records: Sequence[Record]) -> Sequence[Record]:
     own = [record for record in records if record.point["written_by"] != OTHER]
-    return [_timed(record, [sample["delivering"] for sample in record.samples]) for record in own]
+    return _timed(own, lambda sample: sample["delivering"])
 
 
 def _group(
@@ -183,9 +187,9 @@ _SIGNALS: Final = {
 
 ROUTING_GROUPS: Final = (
     _group("memory_work", "memory_work", worked, _WORK),
-    _group("emission", "message_emission", emitted, _EMISSION, _of_both_cores),
+    _group("emission", "message_emission", emitted, _EMISSION, _timed),
     _group("routing", "message_routing", sorted_only, _SORT, _sortings),
     _group("routing", "message_routing", delivered_only, _DELIVER, _deliveries),
     _group("routing", "message_displacement", displaced, _DISPLACED),
-    _group("handing_over", "buffer_handover", handed_over, _SIGNALS, _of_both_cores),
+    _group("handing_over", "buffer_handover", handed_over, _SIGNALS, _timed),
 )

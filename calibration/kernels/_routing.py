@@ -13,17 +13,19 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from calibration.cores import other_core
+from calibration.disturbance import Pulse
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.pipeline.chunks import PipelineError
 from calibration.pipeline.message_routing.agent import RoutingAgent
 from calibration.pipeline.message_routing.application import Emitter, Words
 from calibration.pipeline.message_routing.configuration import WORD, RoutingConfiguration
 from calibration.pipeline.message_routing.ring import BufferRing
-from calibration.pipeline.process import one_thread, polling, settle
+from calibration.pipeline.process import one_thread, polling, preempted, settle
 from calibration.pipeline.shared_memory import Area, Signals, area
 
 OWN, OTHER = "this core", "the other core"
 _BLOCK: Final = 5e-4  # seconds that a block works, about: shorter than the disturbances of a shared machine
+_LOST: Final = 1e6  # seconds: no pulse is so long
 _PATIENCE: Final = 20.0  # seconds that the other process may take to start
 
 now = time.perf_counter
@@ -98,10 +100,14 @@ class OtherCore:
         """Let the process take so many buffers."""
         self._pipe.send(buffers)
 
-    def _answer(self) -> None:
+    def pulse(self) -> float:
+        """Return the longer of the pulses around the buffers that the process took, without end where it lost its core."""
+        return float(self._answer())
+
+    def _answer(self) -> Any:
         if not self._pipe.poll(_PATIENCE):
             raise PipelineError(f"the process on the other core did not answer within {_PATIENCE:g} s")
-        self._pipe.recv()
+        return self._pipe.recv()
 
     def end(self) -> None:
         """End the process."""
@@ -181,7 +187,7 @@ def beside(point: Point, ring: BufferRing, other: OtherCore, part: str) -> Block
             work(buffer)
             taken += now() - began
             ring.hand_over()
-        return _sample(taken, turns, agent, delivering, deliveries)
+        return {**_sample(taken, turns, agent, delivering, deliveries), "other_pulse": other.pulse()}
 
     return block
 
@@ -212,12 +218,15 @@ def _part(asked: RoutingConfiguration, part: str) -> Callable[[Words], Any]:
 def _take(
     slots: Area, asked: RoutingConfiguration, part: Callable[[Words], Any], ring: BufferRing, pipe: Connection
 ) -> None:
+    pulse = Pulse()
     try:
         pipe.send("there")
         while count := pipe.recv():
+            before, lost = pulse(), preempted()
             for _ in range(count):
                 part(ring.full())
                 ring.give_back()
+            pipe.send(_LOST if preempted() > lost else max(before, pulse()))
         pipe.send("done")
     finally:
         ring.close()
