@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import datetime
 import hashlib
+import itertools
 import math
 import pathlib
 import warnings
@@ -269,6 +270,9 @@ class _Worker:
         self.told: set[int] = set()
         self.ended = ""
         self._before = 0
+        self._names = [place for place, axis in enumerate(self.grid.axes) if not axis.ordered]
+        self._bests: dict[Point, Point] = {}  # of each choice of names, among the first so many plans:
+        self._grouped = 0
         self._places = None if not self.grid.enumerable else self.grid.size
 
     def run(self, warm: Sequence[Point], progress: Callable[[Memory], None]) -> None:
@@ -349,8 +353,14 @@ class _Worker:
         if len(self.evaluator.objectives) > 1:
             front = self.memory.front()
             return [front[place] for place in self.generator.permutation(len(front))]
-        names = [place for place, axis in enumerate(self.grid.axes) if not axis.ordered]
-        return self.memory.best_by(lambda point: tuple(point[place] for place in names))
+        for point, known in itertools.islice(self.memory.plans.items(), self._grouped, None):
+            if known.feasible:
+                group = tuple(point[place] for place in self._names)
+                best = self._bests.get(group)
+                if best is None or known.values[0] < self.memory.plans[best].values[0]:
+                    self._bests[group] = point
+        self._grouped = len(self.memory)
+        return sorted(self._bests.values(), key=lambda point: self.memory.plans[point].values[0])
 
     def _replace(self, point: Point, taken: Mapping[Point, None]) -> bool:
         """Enqueue a new plan in place of a known one, a neighbor or any; return whether there is one."""
