@@ -58,7 +58,7 @@ def test_without_an_agent_the_balance_is_given(command: Any) -> None:
 
 def test_one_spare_core_of_this_machine_against_none(command: Any) -> None:
     found = command(
-        "predict", "histogram", "--system", "this-machine-routing", "--against", "route-inline",
+        "predict", "histogram", "--system", "this-machine-routing", "--against", "route-one-core",
         "--set", "workload.memory_ratio=20", "--json",
     ).document  # fmt: skip
     low, high = found["against"]["speedup_interval"]
