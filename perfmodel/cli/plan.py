@@ -22,13 +22,22 @@ _DAY = 86400.0
 @click.command("plan")
 @click.argument("fleet", metavar="FILE")
 @click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE",
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
     help='Change one value, e.g. --set devices.0.price="2500 USD". May be repeated.',
 )
-@click.option("--sweep", metavar="KEY=LOW..HIGH:POINTS", help="Plan for each value, e.g. jobs.0.growth.edges=1.2..3.0:10.")
-@click.option("--tornado", metavar="SHARE", help="What each input does to cost, lower and higher by this share, e.g. 20%.")
+@click.option(
+    "--sweep", metavar="KEY=LOW..HIGH:POINTS", help="Plan for each value, e.g. jobs.0.growth.edges=1.2..3.0:10."
+)
+@click.option(
+    "--tornado", metavar="SHARE", help="What each input does to cost, lower and higher by this share, e.g. 20%."
+)
 @click.option("--break-even", "between", metavar="A,B", help="With --sweep: where device A starts to beat device B.")
-@click.option("--timeout", metavar="S", default="60", help="Longest proof; the best fleet so far after that [default: 60].")
+@click.option(
+    "--timeout", metavar="S", default="60", help="Longest proof; the best fleet so far after that [default: 60]."
+)
 @click.option("--csv", "csv_file", metavar="FILE", help="Write a row a period, or a row a point of a sweep.")
 @json_option
 def command(
@@ -51,7 +60,9 @@ def command(
     if csv_file is not None:
         check_out(csv_file, "--csv")
     if sum(each is not None for each in (sweep, tornado)) > 1 or (between is not None and sweep is None):
-        raise SpecError("--break-even" if between else "--tornado", "goes with" if between else "goes without", "--sweep")
+        raise SpecError(
+            "--break-even" if between else "--tornado", "goes with" if between else "goes without", "--sweep"
+        )
     limit = parse(timeout, "s", "--timeout")
     if limit <= 0:
         raise SpecError("--timeout", "must be above 0 s", timeout, "60")
@@ -63,7 +74,9 @@ def command(
         if csv_file is not None:
             write_text(csv_file, _csv(rows), "--csv")
         if as_json:
-            write_json({"schema": 1, "perfmodel": perfmodel.__version__, **document, "inputs": {**inputs, **known.inputs}})
+            write_json(
+                {"schema": 1, "perfmodel": perfmodel.__version__, **document, "inputs": {**inputs, **known.inputs}}
+            )
         return
     with progress_bar("evaluating jobs on devices") as progress:
         found = planned(fleet_of(table), known, limit, progress)
@@ -166,7 +179,13 @@ def _write_rows(title: str, rows: list[dict[str, Any]]) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:,.6g}" if isinstance(value, float) and abs(value) < 1e6 else f"{value:,.0f}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:,.6g}"
+        if isinstance(value, float) and abs(value) < 1e6
+        else f"{value:,.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _write(found: CapacityPlan) -> None:
@@ -189,7 +208,9 @@ def _write(found: CapacityPlan) -> None:
     if found.proof is not None:
         proof = found.proof
         what = "no fleet is cheaper" if proof.gap == 0 else f"gap {proof.gap:.2%}"
-        write_line(f"proof: {what} at the {found.quantile:.0%} quantile of demand; {proof.nodes} nodes, {proof.seconds:.3g} s")
+        write_line(
+            f"proof: {what} at the {found.quantile:.0%} quantile of demand; {proof.nodes} nodes, {proof.seconds:.3g} s"
+        )
 
 
 def _period(period: Period, names: list[str]) -> list[str]:
@@ -198,7 +219,15 @@ def _period(period: Period, names: list[str]) -> list[str]:
     fleet = [str(period.fleet[name]) for name in names]
     money = [f"{period.capital:,.0f}", f"{period.energy_cost:,.0f}"]
     odds = f"{job} {period.p_meets_target[job]:.0%}"
-    return [str(period.period), f"day {_day(period.start_s)}", *fleet, *money, limiting.name, f"{limiting.utilization:.0%}", odds]
+    return [
+        str(period.period),
+        f"day {_day(period.start_s)}",
+        *fleet,
+        *money,
+        limiting.name,
+        f"{limiting.utilization:.0%}",
+        odds,
+    ]
 
 
 def _write_jobs(period: Period) -> None:

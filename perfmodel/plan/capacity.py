@@ -56,9 +56,9 @@ def plan_capacity(
     Examples
     --------
     >>> import perfmodel as pm
-    >>> plan = pm.plan_capacity("three-jobs", {"periods.count": 2})
+    >>> plan = pm.plan_capacity("three-jobs", {"devices.host.price": "30000 USD"})
     >>> plan.feasible, len(plan.periods), plan.proof.gap
-    (True, 2, 0.0)
+    (True, 6, 0.0)
     """
     table, inputs = read_table(fleet)
     found = planned(fleet_of(table, changes), Demands(), time_limit, progress)

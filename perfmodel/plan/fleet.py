@@ -176,7 +176,7 @@ def _solved(program: _Program, time_limit: float) -> Any:
     matrix = csr_array((values, (rows, columns)), shape=(len(program.row_high), len(program.cost)))
     return milp(
         np.asarray(program.cost),
-        integrality=np.ones(len(program.cost)),
+        integrality=np.ones(len(program.cost), dtype=np.int64),
         bounds=Bounds(np.asarray(program.low), np.asarray(program.high)),
         constraints=LinearConstraint(matrix, np.asarray(program.row_low), np.asarray(program.row_high)),
         options={"mip_rel_gap": 0.0, "time_limit": time_limit},

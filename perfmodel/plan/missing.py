@@ -58,8 +58,8 @@ def _reason(
             f"what is ordered at the earliest is not there yet; {types[late].name} takes {render(lead / 86400, 'd')}"
         )
         return "lead_time", lead, notice + start, "s", message
-    unlimited = dataclasses.replace(timely, items=tuple(dataclasses.replace(i, maximum=math.inf) for i in timely.items))
-    found = cheapest(unlimited, time_limit)
+    more = tuple(dataclasses.replace(item, maximum=math.inf) if item.maximum > 0 else item for item in timely.items)
+    found = cheapest(dataclasses.replace(timely, items=more), time_limit)  # what there can be none of is no way out
     if found is not None:
         return _too_many(short, found.units[-1])
     return "targets", math.inf, 1.0, "", "no number of units is enough"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfmodel.plan.choices import Site
 from perfmodel.plan.contention import residence
@@ -76,7 +77,7 @@ class Odds:
         How busy what units share is at the estimate.
     """
 
-    met: tuple[Array, ...]
+    met: tuple[NDArray[np.bool_], ...]
     epoch_time: tuple[float, ...]
     busy: Mapping[tuple[int, str], float]
     served: Mapping[int, float]
@@ -148,7 +149,7 @@ def _outcome(
     served: Mapping[int, Array],
     cycle: Array | None,
     busy: dict[tuple[int, str], Array],
-) -> tuple[Array, float]:
+) -> tuple[NDArray[np.bool_], float]:
     """Return whether a job meets its target in each draw, and its epoch time at the estimate."""
     demand, choice = one.demand, one.choice
     stages = {name: times[period] for name, times in demand.stages.items()}

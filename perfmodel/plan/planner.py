@@ -17,7 +17,7 @@ from perfmodel.plan.growth import counts, grown
 from perfmodel.plan.problem import Choice, Item, Problem
 from perfmodel.spec.catalog import Reader
 from perfmodel.spec.families import family_of
-from perfmodel.spec.fleet import Buyable, DeviceType, Entry, Fleet, JobSpec
+from perfmodel.spec.fleet import Buyable, DeviceType, Entry, Fleet
 from perfmodel.spec.hardware import Device
 from perfmodel.spec.scenario import Scenario, load_scenario
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfmodel.plan.odds import Odds
 from perfmodel.plan.planner import Planner
 from perfmodel.plan.problem import Problem, Solution
 from perfmodel.plan.result import JobRun, Order, Period, Resource
+from perfmodel.spec.fleet import Buyable
 
 
 def period_result(ready: Planner, problem: Problem, solution: Solution, period: int, found: Odds) -> Period:
@@ -101,7 +103,7 @@ def _jobs(
 ) -> tuple[tuple[JobRun, ...], dict[str, float], float]:
     """Return how each job runs, how often it meets its target, and how often all do."""
     runs: list[JobRun] = []
-    met: dict[str, np.ndarray] = {}  # type: ignore[type-arg]
+    met: dict[str, NDArray[np.bool_]] = {}
     number = 0
     for job, rows in enumerate(solution.runs):
         spec = ready.fleet.jobs[job]
@@ -122,7 +124,7 @@ def _jobs(
 
 def orders(ready: Planner, solution: Solution) -> tuple[Order, ...]:
     """Return what must be ordered when, earliest first: so that it arrives at the start of the period that needs it."""
-    types: Sequence = (*ready.fleet.devices, *ready.fleet.shared)  # type: ignore[type-arg]
+    types: Sequence[Buyable] = (*ready.fleet.devices, *ready.fleet.shared)
     found = []
     for item, spec in enumerate(types):
         before = ready.items[item].owned

@@ -272,7 +272,8 @@ def break_even(
         first, last = _winner(before, one, other), _winner(after, one, other)
         if first != last:
             crossings.append(Crossing(_bisected(costs, start, end, first, one, other), first, last))
-    return BreakEven(key, one, other, tuple(values), *zip(*found, strict=True), tuple(crossings))
+    ones, others = (tuple(pair[side] for pair in found) for side in (0, 1))
+    return BreakEven(key, one, other, tuple(values), ones, others, tuple(crossings))
 
 
 def _bisected(

@@ -14,8 +14,11 @@ TABLE: dict[str, Any] = {
     "name": "small",
     "periods": {"count": 2, "length": "182.625 d"},
     "jobs": [{"name": "products", "workload": "ogbn-products", "epochs_per_day": 300, "growth": {"nodes": 1.5}}],
-    "devices": [{"name": "nic", "system": "lgnnic-doca-dma", "price": 20000}, {"name": "host", "system": "lgnnic-local", "price": 24000}],
-}  # fmt: skip
+    "devices": [
+        {"name": "nic", "system": "lgnnic-doca-dma", "price": 20000},
+        {"name": "host", "system": "lgnnic-local", "price": 24000},
+    ],
+}
 
 
 @pytest.fixture
@@ -128,15 +131,36 @@ def test_bad_plans(command: Any, file: str, change: str, words: str) -> None:
         ({"jobs": []}, "at least one job"),
         ({"devices": [{"name": "nic", "system": "lgnnic-doca-dma"}]}, "must be given"),
         ({"jobs": [{"name": "a", "workload": "reddit"}]}, "must have a target"),
-        ({"jobs": [{"name": "a", "workload": "reddit", "deadline": "1 h", "devices": ["gpu"]}]}, "must name one of the file's devices"),
-        ({"jobs": [{"name": "a", "workload": "reddit", "deadline": "1 h", "growth": {"nodes": [1, 2, 3]}}]}, "one factor for each of the 2"),
-        ({"shared": [{"name": "rack", "price": 1}], "devices": [{"name": "n", "system": "lgnnic-local", "price": 1, "needs": {"rack": 1}}]}, "must have slots"),
-        ({"devices": [{"name": "n", "system": "lgnnic-local", "price": 1, "maximum": 1, "owned": 2}]}, "at most the maximum"),
-        ({"shared": [{"name": "rack", "price": 1}], "devices": [{"name": "n", "system": "lgnnic-local", "price": 1, "shares": {"gpus": "rack"}}]}, "nearest valid choice: gpu"),
+        (
+            {"jobs": [{"name": "a", "workload": "reddit", "deadline": "1 h", "devices": ["gpu"]}]},
+            "must name one of the file's devices",
+        ),
+        (
+            {"jobs": [{"name": "a", "workload": "reddit", "deadline": "1 h", "growth": {"nodes": [1, 2, 3]}}]},
+            "one factor for each of the 2",
+        ),
+        (
+            {
+                "shared": [{"name": "rack", "price": 1}],
+                "devices": [{"name": "n", "system": "lgnnic-local", "price": 1, "needs": {"rack": 1}}],
+            },
+            "must have slots",
+        ),
+        (
+            {"devices": [{"name": "n", "system": "lgnnic-local", "price": 1, "maximum": 1, "owned": 2}]},
+            "at most the maximum",
+        ),
+        (
+            {
+                "shared": [{"name": "rack", "price": 1}],
+                "devices": [{"name": "n", "system": "lgnnic-local", "price": 1, "shares": {"gpus": "rack"}}],
+            },
+            "nearest valid choice: gpu",
+        ),
         ({"periods": {"count": 2}}, "length: must be given"),
         ({"fleet": 1}, "is not a known key"),
     ],
-)  # fmt: skip
+)
 def test_bad_files(command: Any, tmp_path: pathlib.Path, change: dict[str, Any], words: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(tomli_w.dumps({**TABLE, **change}), encoding="utf-8")

@@ -43,7 +43,15 @@ def period_options(problem: Problem, period: int) -> list[tuple[tuple[int, ...],
                     work[item] += number * load
         key = tuple(math.ceil(one - 1e-9) for one in taken), tuple(work)
         found[key] = min(energy, found.get(key, math.inf))
-    return [(units, energy, work) for (units, work), energy in found.items()]
+    kept: list[tuple[tuple[int, ...], float, tuple[float, ...]]] = []
+    for (units, work), energy in sorted(found.items(), key=lambda each: each[1]):
+        if not any(no_more(one, units) and no_more(load, work) for one, _, load in kept):  # else never better
+            kept.append((units, energy, work))
+    return kept
+
+
+def no_more(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def cheapest_by_hand(problem: Problem) -> float | None:
