@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,8 @@ def differential_evolution(evaluator: Evaluator, budget: int, seed: int) -> Trai
         found: Array = np.where(batch.feasible, np.nan_to_num(batch.values[:, 0]), over)
         return found
 
-    optimize.differential_evolution(
+    evolve: Any = optimize.differential_evolution  # its types know functions of one point only
+    evolve(
         values, [(0.0, 1.0)] * wide, init=_first(wide, seed), maxiter=budget // _GENERATION - 1, tol=0.0,
         rng=np.random.default_rng(seed), polish=False, vectorized=True, updating="deferred",
     )  # fmt: skip
