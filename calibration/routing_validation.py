@@ -2,13 +2,14 @@
 
 A balanced design of configurations, and some more over a range of ratios of memory work to messages, to find where the spare
 core begins to gain. All are run in rounds in random order, inline and on the spare core in turns. As with the kernels, what
-counts are runs between two pulses at full speed, here of both cores; a configuration with too few of them is run again.
-Sizes of messages and buffers, ratios and partners are others than those of the kernels.
+counts are runs between two pulses at full speed, here of both cores; a configuration with too few of them is run again, for
+a while. Sizes of messages and buffers, ratios and partners are others than those of the kernels.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ MEDIAN_BOUND: Final = 0.15
 BREAK_EVEN_BOUND: Final = 1.3  # factor, of the median
 CONFIGURATIONS, CONFIGURATIONS_QUICK = 48, 12
 LEAST_CALM, MOST_ROUNDS = 8, 40
+LONGEST: Final = 120.0  # seconds after which disturbed configurations are not run again
 RUN: Final = 4e-3  # seconds that a run is timed for, about: shorter than most disturbances
 #: Of the design that is run: the model was developed on that of seed 0.
 SEED: Final = 20261203
@@ -158,6 +160,7 @@ def run_design(
     rng = np.random.default_rng([seed, 1])
     found: list[dict[str, list[RoutingTimes]]] = [{INLINE: [], SPARE: []} for _ in configurations]
     visits, done = list(range(len(configurations))) * LEAST_CALM, 0
+    until = time.monotonic() + LONGEST
     with Engine() as engine:
         while visits:
             for number in rng.permutation(visits):
@@ -169,7 +172,11 @@ def run_design(
                 if progress is not None:
                     progress(done, max(done, len(visits)))
             fast = _full_speed(found)
-            again = [number for number, runs in enumerate(found) if len(runs[SPARE]) < MOST_ROUNDS]
+            again = [
+                number
+                for number, runs in enumerate(found)
+                if len(runs[SPARE]) < MOST_ROUNDS and time.monotonic() < until
+            ]
             visits = [number for number in again if _calm(found[number], fast) < LEAST_CALM]
     fast = _full_speed(found)
     share = disturbed_share([run.pulse for runs in found for placed in runs.values() for run in placed])

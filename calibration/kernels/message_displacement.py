@@ -10,9 +10,9 @@ from calibration.kernels._routing import configuration, emitter, now, own_buffer
 from calibration.pipeline.message_routing.application import MemoryWork
 
 _KIB = 1 << 10
-_TRAFFIC = (64 * _KIB, 384 * _KIB, 1536 * _KIB, 8192 * _KIB)
+_TRAFFIC = (64 * _KIB, 1536 * _KIB, 8192 * _KIB)
 _TRAFFIC_QUICK = (384 * _KIB, 4096 * _KIB)
-_SIZES = ((16, 6144), (64, 24576), (256, 24576), (64, 98304))
+_SIZES = ((16, 6144), (256, 24576), (64, 98304))
 
 
 class MessageDisplacement(Kernel):
