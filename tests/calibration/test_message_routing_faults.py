@@ -107,18 +107,16 @@ def test_a_message_that_is_lost_is_told() -> None:
         _checked({**emitted, "expected": emit.expected()}, {**arrived, "arrived": agent.partners.ledger})
 
 
-@pytest.mark.parametrize("buffers", [1, 2, 7])
-@pytest.mark.parametrize(("message", "buffer"), [(8, 8), (24, 4096), (1000, 5000)])
+@pytest.mark.parametrize(("message", "buffer", "buffers"), [(8, 8, 7), (24, 4096, 1), (1000, 5000, 2)])
 def test_what_takes_how_long_adds_up(message: int, buffer: int, buffers: int) -> None:
-    """The phases of the application, and those of the agent, each fill the time of a buffer."""
+    """The phases of the process that routes fill the time of a buffer, by its own clock."""
     asked = dataclasses.replace(SMALL, message=message, buffer=buffer, buffers=buffers)
+    application = {"memory_work", "emission", "waiting", "handover"}
+    inline = dataclasses.replace(asked, placement="application-core")
     with Engine() as engine:
-        for placement in ("application-core", "spare-core"):
-            found = engine.run(dataclasses.replace(asked, placement=placement), 200)
-            inline = placement == "application-core"
-            own = {"memory_work", "emission", "waiting", "handover"} if not inline else {*found.phases}
-            sides = [own] if inline else [own, {*found.phases} - own]
-            for side in sides:
-                taken = sum(found.phases[name] for name in side)
-                assert taken == pytest.approx(found.total, rel=0.5, abs=2e-5)  # the two begin and end apart
-            assert 0 < found.pulse < 0.1
+        for run, others in ((inline, set()), (asked, application)):
+            found = engine.run(run, 200)
+            taken = sum(seconds for name, seconds in found.phases.items() if name not in others)
+            assert taken == pytest.approx(found.total, rel=0.3, abs=5e-6)  # between two phases a core may be lost
+            assert found.pulse > 0
+            assert found.preempted >= 0
