@@ -31,6 +31,7 @@ class Memory:
 
     Attributes
     ----------
+    objectives : int
     plans : dict of Point to Remembered
         In the order of their evaluation.
     best : Point or None
@@ -44,7 +45,7 @@ class Memory:
         self.best: Point | None = None
         self.gained = 0
         self.feasible = 0
-        self._objectives = objectives
+        self.objectives = objectives
         self._front: NDArray[np.float64] = np.zeros((0, objectives))
 
     def __contains__(self, point: Point) -> bool:
@@ -64,7 +65,7 @@ class Memory:
         if known.values[0] < self.value:
             self.best = point
             self.gained = len(self.plans)
-        if self._objectives > 1 and not np.any(np.all(self._front <= np.array(known.values), axis=1)):
+        if self.objectives > 1 and not np.any(np.all(self._front <= np.array(known.values), axis=1)):
             front = np.vstack([self._front, known.values])
             self._front = front[nondominated(front)]
             self.gained = len(self.plans)

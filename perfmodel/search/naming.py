@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from perfmodel.search.axes import Axis
 from perfmodel.search.grid import Grid, Point
+
+_LISTED: Final = 100  # values of a parameter that a study writes down one by one
 
 
 class Naming:
@@ -64,3 +67,13 @@ def by_position(axis: Axis) -> bool:
 def label(value: Any) -> str:
     """Return a name as a study writes it."""
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def in_short(axis: Axis) -> list[str] | str:
+    """Return a parameter's values, of a long list how many there are and their hash."""
+    if axis.span is not None:
+        return str(axis.span)
+    written = [str(value) for value in axis.values]
+    if len(written) <= _LISTED:
+        return written
+    return f"{len(written)} values, sha256 {hashlib.sha256(chr(0).join(written).encode()).hexdigest()[:16]}"

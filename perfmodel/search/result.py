@@ -6,9 +6,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 import perfmodel
 from perfmodel.estimate import Estimate
 from perfmodel.model.compile import model_hash
+from perfmodel.search.pareto import hypervolume
 from perfmodel.spec.scenario import Scenario
 
 SCHEMA: Final = 1
@@ -230,3 +233,14 @@ def flat(prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """Return a value as JSON and TOML take it."""
     return [plain(inner) for inner in value] if isinstance(value, tuple) else value
+
+
+def dominated(pareto: Sequence[PlanFound], objectives: Sequence[Any]) -> dict[str, Any] | None:
+    """Return the exact volume that a front dominates, up to its own worst values."""
+    if len(objectives) < 2 or not pareto:
+        return None
+    values = np.array([list(plan.objectives.values()) for plan in pareto])
+    reference = values.max(axis=0)
+    span = np.where(reference > values.min(axis=0), reference - values.min(axis=0), 1.0)
+    beyond = reference + 0.1 * span
+    return {"value": hypervolume(values, beyond), "reference": [float(value) for value in beyond]}

@@ -21,9 +21,9 @@ from perfmodel.search.explored import Explored, from_memory, from_sweep
 from perfmodel.search.grid import Point
 from perfmodel.search.importance import effects_of
 from perfmodel.search.memory import Memory
-from perfmodel.search.pareto import hypervolume
+from perfmodel.search.plainest import plainest
 from perfmodel.search.question import Question, SpaceLike, asked
-from perfmodel.search.result import Closest, PlanFound, Proof, Robust, SearchResult, StudyUsed
+from perfmodel.search.result import Closest, PlanFound, Proof, Robust, SearchResult, StudyUsed, dominated
 from perfmodel.search.sweep import Sweep, nearest_to_feasible, sweep
 from perfmodel.spec.scenario import Scenario
 from perfmodel.units import render
@@ -170,7 +170,7 @@ class _Search:
             best=best,
             estimate=self._again(best),
             pareto=pareto,
-            hypervolume=_hypervolume(pareto, self.question.objectives),
+            hypervolume=dominated(pareto, self.question.objectives),
             evaluated=seen.evaluated,
             feasible=seen.feasible,
             infeasible_by_rule=dict(sorted(seen.infeasible.items(), key=lambda item: -item[1])),
@@ -383,23 +383,6 @@ class _Search:
 _SHOWN: Final = 1000
 
 
-def plainest(evaluator: Evaluator, point: Point) -> Point:
-    """Return a plan as good as another in every objective, that changes less of the scenario's own plan."""
-    grid = evaluator.grid
-    best = evaluator.points([point]).values[0]
-    for place, axis in enumerate(grid.axes):
-        position = point[place]
-        if position is None or axis.span is not None or axis.now not in axis.values:
-            continue
-        wanted = (*point[:place], axis.values.index(axis.now), *point[place + 1 :])
-        if wanted == point or any((value is not None) != grid.exists(at, wanted) for at, value in enumerate(wanted)):
-            continue
-        batch = evaluator.points([wanted])
-        if batch.feasible[0] and np.all(batch.values[0] <= best):
-            point = wanted
-    return point
-
-
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -408,14 +391,3 @@ def _listed(seen: Explored) -> list[Point]:
     """Return the plans worth a row of a table: the front, and the best of each choice of names."""
     best = [] if seen.best is None else [seen.best]
     return list(dict.fromkeys([*best, *(point for point, _ in seen.front), *seen.others]))
-
-
-def _hypervolume(pareto: Sequence[PlanFound], objectives: Sequence[Any]) -> dict[str, Any] | None:
-    """Return the exact volume that a front dominates, up to its own worst values."""
-    if len(objectives) < 2 or not pareto:
-        return None
-    values = np.array([list(plan.objectives.values()) for plan in pareto])
-    reference = values.max(axis=0)
-    span = np.where(reference > values.min(axis=0), reference - values.min(axis=0), 1.0)
-    beyond = reference + 0.1 * span
-    return {"value": hypervolume(values, beyond), "reference": [float(value) for value in beyond]}

@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import hashlib
-import itertools
 import math
 import pathlib
 import warnings
@@ -24,11 +22,11 @@ from optuna.storages import journal
 from optuna.trial import TrialState
 
 from perfmodel.errors import SpecError, nearest, shown
-from perfmodel.search.axes import Axis
 from perfmodel.search.evaluator import Evaluator
 from perfmodel.search.grid import Point
-from perfmodel.search.memory import Memory, Remembered, unseen
-from perfmodel.search.naming import Naming
+from perfmodel.search.memory import Memory, Remembered
+from perfmodel.search.naming import Naming, in_short
+from perfmodel.search.proposals import Proposals
 from perfmodel.search.storage import Place, StorageGone, insist, mend_journal, wrong_storage
 
 T = TypeVar("T")
@@ -37,10 +35,7 @@ SAMPLERS: Final = ("tpe", "random", "nsgaii", "qmc")
 _ASKED: Final = 4  # times a batch's size that Optuna is asked before a batch is taken as it is
 _STALE: Final = datetime.timedelta(minutes=10)  # running for longer: its worker is gone
 _WORST: Final = 1e6  # by what factor a rule is said to be broken at most
-_DRAWN: Final = 100  # random plans that are tried where a known one is to be replaced
-_BEST: Final = 0.5  # share of the plans beside good ones that are beside the best
 _ABOUT: Final = "perfmodel"
-_LISTED: Final = 100  # values of a parameter that a study writes down one by one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -245,18 +240,8 @@ def _about(evaluator: Evaluator) -> dict[str, Any]:
         "objectives": [objective.name for objective in evaluator.objectives],
         "constraints": [constraint.rule for constraint in evaluator.constraints],
         "quantile": evaluator.quantile,
-        "values": {axis.key: _values_in_short(axis) for axis in grid.axes},
+        "values": {axis.key: in_short(axis) for axis in grid.axes},
     }
-
-
-def _values_in_short(axis: Axis) -> list[str] | str:
-    """Return a parameter's values, of a long list how many there are and their hash."""
-    if axis.span is not None:
-        return str(axis.span)
-    written = [str(value) for value in axis.values]
-    if len(written) <= _LISTED:
-        return written
-    return f"{len(written)} values, sha256 {hashlib.sha256(chr(0).join(written).encode()).hexdigest()[:16]}"
 
 
 class _Worker:
@@ -266,13 +251,10 @@ class _Worker:
         self.evaluator, self.kept, self.settings, self.stop = evaluator, kept, settings, stop
         self.grid, self.naming = evaluator.grid, kept.naming
         self.memory = Memory(len(evaluator.objectives))
-        self.generator = np.random.default_rng(settings.seed)
+        self.proposals = Proposals(self.grid, self.memory, settings.seed)
         self.told: set[int] = set()
         self.ended = ""
         self._before = 0
-        self._names = [place for place, axis in enumerate(self.grid.axes) if not axis.ordered]
-        self._bests: dict[Point, Point] = {}  # of each choice of names, among the first so many plans:
-        self._grouped = 0
         self._places = None if not self.grid.enumerable else self.grid.size
 
     def run(self, warm: Sequence[Point], progress: Callable[[Memory], None]) -> None:
@@ -307,7 +289,7 @@ class _Worker:
 
     def _batch(self, size: int) -> None:
         """Ask for a batch of new plans, evaluate them, tell what came out."""
-        for point in self._near(int(size * self.settings.near)):
+        for point in self.proposals.near(int(size * self.settings.near)):
             self._enqueue(point)
         asked: list[tuple[optuna.Trial, Point]] = []
         new: dict[Point, None] = {}
@@ -319,7 +301,9 @@ class _Worker:
             asked.append((trial, point))
             if point not in self.memory and point not in new:
                 new[point] = None
-            elif not self._replace(point, new):
+            elif (other := self.proposals.instead(point, new)) is not None:
+                self._enqueue(other)
+            else:
                 break
         points = list(new)
         batch = self.evaluator.points(points)
@@ -331,55 +315,8 @@ class _Worker:
     def _reseed(self, number: int) -> None:
         """Give each worker of a study, and each resumption, random numbers of its own: a trial's number is unique."""
         if number > 0:
-            self.generator = np.random.default_rng([self.settings.seed, number])
-            self.kept.study.sampler = make_sampler(self.settings, self.evaluator, int(self.generator.integers(2**31)))
-
-    def _near(self, count: int) -> list[Point]:
-        """Return new plans beside good ones, each differing in one parameter.
-
-        Good ones are the best of each choice of names, the better the more often; so a placement is not given up before
-        its numbers were tuned. With several objectives they are the front.
-        """
-        found: dict[Point, None] = {}
-        centers = self._centers()
-        ranks = np.minimum(self.generator.geometric(_BEST, size=count) - 1, len(centers) - 1)
-        for place, times in enumerate(np.bincount(ranks) if centers else ()):
-            beside = unseen(self.grid.neighbors(centers[place]), self.memory, found)
-            found |= dict.fromkeys(beside[other] for other in self.generator.permutation(len(beside))[:times])
-        return list(found)
-
-    def _centers(self) -> list[Point]:
-        """Return the plans whose neighbors are worth a look, the most worthy first."""
-        if len(self.evaluator.objectives) > 1:
-            front = self.memory.front()
-            return [front[place] for place in self.generator.permutation(len(front))]
-        for point, known in itertools.islice(self.memory.plans.items(), self._grouped, None):
-            if known.feasible:
-                group = tuple(point[place] for place in self._names)
-                best = self._bests.get(group)
-                if best is None or known.values[0] < self.memory.plans[best].values[0]:
-                    self._bests[group] = point
-        self._grouped = len(self.memory)
-        return sorted(self._bests.values(), key=lambda point: self.memory.plans[point].values[0])
-
-    def _replace(self, point: Point, taken: Mapping[Point, None]) -> bool:
-        """Enqueue a new plan in place of a known one, a neighbor or any; return whether there is one."""
-        found = unseen(self.grid.neighbors(point), self.memory, taken)
-        if found:
-            self._enqueue(found[int(self.generator.integers(len(found)))])
-            return True
-        for candidate in self._anywhere():
-            if candidate not in self.memory and candidate not in taken:
-                self._enqueue(candidate)
-                return True
-        return False
-
-    def _anywhere(self) -> Iterator[Point]:
-        """Yield random plans, and then all of them where most are known."""
-        for _ in range(_DRAWN):
-            yield self.grid.random(self.generator)
-        if self._places is not None and self._places <= _DRAWN * len(self.memory):
-            yield from map(self.grid.point, range(self._places))
+            generator = self.proposals.generator = np.random.default_rng([self.settings.seed, number])
+            self.kept.study.sampler = make_sampler(self.settings, self.evaluator, int(generator.integers(2**31)))
 
     def _enqueue(self, point: Point) -> None:
         parameters = self.naming.written(point)

@@ -25,11 +25,7 @@ ROOT = pathlib.Path(pm.__file__).parents[1]
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 SPACE = """
 [parameters]
-"plan.placement.sampling" = ["memory-node", "compute-node"]
-"plan.fetch" = { values = ["neighborhood", "frontier"], when = { "plan.placement.sampling" = "compute-node" } }
-"plan.precision.features" = ["fp32", "fp16"]
 "plan.overlap" = ["sum", "pipelined", "overlap"]
-"plan.devices" = [1, 2, 3, 4]
 "plan.workers" = { low = 0, high = 8, step = 1 }
 "plan.transfer.window" = { low = 1, high = 32, factor = 2 }
 "plan.transfer.chunk" = { low = "4 KiB", high = "1 MiB", factor = 2 }
@@ -79,9 +75,9 @@ def _quiet() -> None:
 def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> None:
     space = tmp_path / "space.toml"
     space.write_text(SPACE)
-    victim, survivor = (worker(postgres.url, space, 100, seed) for seed in (1, 2))
+    victim, survivor = (worker(postgres.url, space, 80, seed) for seed in (1, 2))
     try:
-        before = wait_for_trials(postgres.url, 40)
+        before = wait_for_trials(postgres.url, 30)
         victim.send_signal(signal.SIGKILL)
         victim.wait(10)
         assert survivor.poll() is None
@@ -102,15 +98,15 @@ def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> 
     finished = [trial for trial in after.values() if trial.state in FINISHED]
     lost = [trial for trial in after.values() if trial.state == TrialState.RUNNING]
     assert len(lost) <= 2 * 20  # the batch that the victim was at; it may have asked for more than it has room for
-    assert len(finished) >= 100
+    assert len(finished) >= 80
     assert answer["study"]["trials"] == len(finished)
     feasible = [trial for trial in finished if all(value <= 0 for value in trial.constraints.values())]
     assert answer["best"]["objectives"]["time"] == min(trial.values[0] for trial in feasible)
     assert answer["proof"]["kind"] == "enumerated"
-    assert 0 <= answer["gap"] < 0.01
+    assert 0 <= answer["gap"] < 0.05
     # every value in the study is what the model says, and what is known is not evaluated again
     again = search(
-        SCENARIO, str(space), storage=postgres.url, study="shared", trials=40, explain=False, method="optuna"
+        SCENARIO, str(space), storage=postgres.url, study="shared", trials=20, explain=False, method="optuna"
     )
     assert again.best is not None
     assert again.best.objectives["time"] <= answer["best"]["objectives"]["time"]
@@ -126,9 +122,7 @@ def run(url: str, watch: Any, trials: int = 200) -> Any:
     space = {
         "plan.overlap": ["sum", "pipelined", "overlap"],
         "plan.workers": list(range(9)),
-        "plan.transfer.window": [1, 2, 4, 8, 16],
         "plan.transfer.chunk": {"low": "4 KiB", "high": "1 MiB", "factor": 2},
-        "plan.devices": list(range(1, 9)),
     }
     return search(
         SCENARIO, space, method="optuna", storage=url, study="again", trials=trials, explain=False, progress=watch
@@ -140,18 +134,18 @@ def test_a_server_that_comes_back_loses_nothing(postgres: Any) -> None:
         state = {"stopped": False}
 
         def watch(progress: Any) -> None:
-            if progress.doing == "trying plans" and progress.done >= 60 and not state["stopped"]:
+            if progress.doing == "trying plans" and progress.done >= 40 and not state["stopped"]:
                 state["stopped"] = True
                 server.stop()
                 threading.Timer(2.0, server.start).start()
 
-        found = run(server.url, watch, 120)
+        found = run(server.url, watch, 80)
         assert state["stopped"]
         assert found.best is not None
-        assert found.evaluated == 120
+        assert found.evaluated == 80
         finished = [trial for trial in trials_of(server.url, "again") if trial.state in FINISHED]
-        assert len(finished) == found.study.trials >= 120
-        assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 120
+        assert len(finished) == found.study.trials >= 80
+        assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 80
 
 
 def test_a_server_that_stays_away_is_a_sentence(postgres: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +154,7 @@ def test_a_server_that_stays_away_is_a_sentence(postgres: Any, monkeypatch: pyte
         finished: list[int] = []
 
         def watch(progress: Any) -> None:
-            if progress.doing == "trying plans" and progress.done >= 60 and not finished:
+            if progress.doing == "trying plans" and progress.done >= 40 and not finished:
                 finished.append(sum(trial.state in FINISHED for trial in trials_of(server.url, "again")))
                 server.stop()
 
