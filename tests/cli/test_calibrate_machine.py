@@ -25,8 +25,8 @@ from perfmodel.spec.profile import Profile
 
 ONLY = ("--only", "quantization", "--only", "edge_indexing", "--quick")
 KEYS = {
-    "schema", "perfmodel", "inputs", "profile", "seconds", "noise_floor", "disturbed", "groups", "skipped", "failed", "residual",
-    "environment", "assumed", "noisy",
+    "schema", "perfmodel", "inputs", "profile", "seconds", "noise_floor", "disturbed", "groups", "skipped", "failed",
+    "residual", "environment", "assumed", "noisy",
 }  # fmt: skip
 
 
