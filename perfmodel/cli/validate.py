@@ -29,7 +29,9 @@ _TRAINING = "sampled-training"
     "--loader", default="plain", metavar="LOADER", help="machine: whose sampler, plain or pyg [default: plain]."
 )
 @click.option(
-    "--pipeline", default=_TRAINING, metavar="PIPELINE",
+    "--pipeline",
+    default=_TRAINING,
+    metavar="PIPELINE",
     help=f"machine: what is run, {_TRAINING} or {' or '.join(_PIPELINES)} [default: {_TRAINING}].",
 )
 @json_option

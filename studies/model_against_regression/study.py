@@ -76,10 +76,10 @@ def regressions(measured: Measured) -> Answer:
     at = {kind: inputs(measured.of(kind)) for kind in KINDS}
     target = np.array([row["time"] for row in measured.of(HELD_OUT)])
     seconds = np.cumsum([row["seconds"] for row in rows])
+    found = regression.chosen(seen, times)
     curve = []
     for share in SHARES:
         count = int(np.searchsorted(seconds, share * seconds[-1] * (1 - 1e-9))) + 1
-        found = regression.chosen(seen[:count], times[:count])
         errors = {
             BOOSTING: regression.boosted(seen[:count], times[:count], found["settings"], at[HELD_OUT]) / target - 1,
             RIDGE: regression.ridge(seen[:count], times[:count], at[HELD_OUT]) / target - 1,
