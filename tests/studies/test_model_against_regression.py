@@ -67,8 +67,8 @@ def test_errors_are_those_of_the_runs(answer: Answer) -> None:
         measured_times = np.array([row["measured"] for row in rows])
         for name in (MODEL, BOOSTING, RIDGE):
             errors = np.abs(np.array([row[name] for row in rows]) / measured_times - 1)
-            assert found[name]["median"] == pytest.approx(np.median(errors), abs=3e-4)
-            assert found[name]["p90"] == pytest.approx(np.percentile(errors, 90), abs=5e-4)
+            assert found[name]["median"] == pytest.approx(np.median(errors), abs=3e-4, rel=1e-3)
+            assert found[name]["p90"] == pytest.approx(np.percentile(errors, 90), abs=5e-4, rel=1e-3)
         pairs = right = 0
         for first in range(len(rows)):
             for second in range(first):
