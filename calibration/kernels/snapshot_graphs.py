@@ -15,6 +15,7 @@ from calibration.kernels._cold import Wait
 from calibration.pipeline.snapshot_model import add, graph_backward, graph_forward, new_model, no_gradient
 from calibration.pipeline.snapshot_run import SnapshotRun, features_of, neighbors_of
 
+_SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
 _AWAY = 1e-3  # seconds
 _TARGETS, _TARGETS_QUICK = (40, 160, 640), (64, 400)
 _SHAPES = ((1000, 6, 24, 16), (1000, 24, 80, 48), (5000, 6, 80, 16), (5000, 24, 24, 48), (12000, 12, 160, 96))
@@ -41,21 +42,25 @@ class SnapshotGraphs(Kernel):
         """Make a snapshot; a block is its graph layer."""
         sizes: dict[str, Any] = {name: int(point[name]) for name in ("targets", "nodes", "degree", "width")}
         asked = SnapshotRun(processes=1, layers=1, cell="gru", hidden=1, **sizes)
-        features, neighbors = features_of(asked, 0), neighbors_of(asked, 0)
+        snapshots = [(features_of(asked, number), neighbors_of(asked, number)) for number in range(_SETS)]
         weights = new_model("gru", asked.width, int(point["hidden"]), 1, 0).graph
-        kept = graph_forward(weights, neighbors, features)
-        gradient = np.ones_like(kept.outputs)
+        kept = [graph_forward(weights, neighbors, features) for features, neighbors in snapshots]
+        gradient = np.ones_like(kept[0].outputs)
         total = no_gradient(weights)
-        wait = Wait(point)
-        counted = counts_of(point)
+        results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
+        turns = itertools.cycle(range(_SETS))
+        wait, counted = Wait(point), counts_of(point)
 
         def block() -> Sample:
+            number = next(turns)
+            features, neighbors = snapshots[number]
             wait(*((features,) if point["direction"] == "forward" else (gradient,)))
+            results[number] = None
             began = time.perf_counter()
             if point["direction"] == "forward":
-                graph_forward(weights, neighbors, features)
+                results[number] = graph_forward(weights, neighbors, features)
             else:
-                add(total, graph_backward(kept, gradient))
+                add(total, graph_backward(kept[number], gradient))
             return {"time": time.perf_counter() - began, **counted}
 
         yield block

@@ -22,7 +22,7 @@ _AWAY = 1e-3  # seconds
 _PAGES, _PAGES_QUICK = (4096, 16384, 65536), (4096, 32768)
 _VISITS, _VISITS_QUICK = (20, 90, 400), (40, 200)
 _MOST = 8 << 20  # bytes of one visit
-_SNAPSHOTS = 6  # that take turns, so that a visit finds none of its data in the core's own cache
+_SNAPSHOTS = 6  # that take turns: each finds its pages where a frame's others left them
 
 
 class SnapshotReads(Kernel):
@@ -64,19 +64,19 @@ class SnapshotReads(Kernel):
 
 
 def _block(cache: PageCache, point: Point, visit: int, page: int) -> Block:
-    staging = Staging(visit, page)
+    stagings = [Staging(visit, page) for _ in range(_SNAPSHOTS)]
     orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(_SNAPSHOTS)]
     turns = itertools.cycle(range(_SNAPSHOTS))
     wait = Wait(point)
     for number in range(_SNAPSHOTS):
-        cache.visit(number * visit, orders[number], staging)
+        cache.visit(number * visit, orders[number], stagings[number])
 
     def block() -> Sample:
         number = next(turns)
         wait()
         misses = cache.misses
         began = time.perf_counter()
-        cache.visit(number * visit, orders[number], staging)
+        cache.visit(number * visit, orders[number], stagings[number])
         taken = time.perf_counter() - began
         return {
             "time": taken,

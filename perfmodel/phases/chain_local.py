@@ -1,6 +1,6 @@
 r"""Recurrent cells where every device has all snapshots of its targets: nothing is handed over.
 
-.. math:: t = a\,s K (c_f + c_b), \quad a = \begin{cases} \lceil B/N \rceil / B & \text{frames shared out} \\ 1 & \text{chunks} \end{cases}
+.. math:: t = a\,s K (c_f + c_b), \quad a = \begin{cases} \lceil B/N \rceil / B & \text{frames} \\ 1 & \text{chunks} \end{cases}
 
 Worked number: 4 snapshots of one layer, 1 us forward and backward, 16 frames on 4 devices: 1 us for each frame.
 """
