@@ -1,16 +1,16 @@
 r"""Energy of rows from the host's pool: out of its memory, over the uplink and the device's link.
 
-.. math:: E = s\,(1 - m)\,n\,(f + i)\,(e_h + 2 e_l)
+.. math:: E = s\,v (1 - m)\,n\,(f + i)\,(e_h + 2 e_l)
 
 Worked number: 3,430 rows of 404 B at 48 + 2 x 8.5 pJ/bit: 0.72 mJ for a snapshot.
 """
 
 from perfmodel.phases._base import Phase, symbols
 
-(length, missing, nodes, dimension, row_width, id_bytes, link, memory) = symbols(
-    "frame_length pool_missing hop_nodes feature_dimension row_width id_bytes link_energy host_memory_energy"
+(length, local, missing, nodes, dimension, row_width, id_bytes, link, memory) = symbols(
+    "frame_length local_missing pool_missing hop_nodes feature_dimension row_width id_bytes link_energy host_memory_energy"
 )
-size = (1 - missing) * nodes * (dimension * row_width + id_bytes)
+size = local * (1 - missing) * nodes * (dimension * row_width + id_bytes)
 
 PHASE = Phase(
     name="energy_pool",

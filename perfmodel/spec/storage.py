@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from perfmodel.spec._base import Count, PositiveBytes, Seconds, Spec, Within
+from perfmodel.spec._base import Bytes, Count, PositiveBytes, Seconds, Spec, Within
 
 #: An energy of every byte.
 JoulesPerByte = Annotated[float, Within("J/B")]
@@ -97,12 +97,15 @@ class SystolicArray(Spec):
         [Hz].
     vector_width : float
         Elements that the vector unit adds in a cycle.
+    scratchpad : float
+        What lies beside them and need not go out to memory [B].
     """
 
     rows: Count
     columns: Count
     frequency: Frequency
     vector_width: Count
+    scratchpad: Bytes = 0.0
 
 
 class GraphRates(Spec):

@@ -10,6 +10,7 @@ QUANTITIES: Final = (
     # the dynamic graph and its model
     Quantity("snapshot_nodes", "", "nodes of one snapshot", "workload.nodes"),
     Quantity("snapshot_edges", "", "edges of one snapshot", "workload.edges"),
+    Quantity("degree_bias", "", "neighbors of a node that is reached, over the mean", "workload.degree_bias"),
     Quantity("feature_dimension", "", "elements of a node's row", "workload.feature_dimension"),
     Quantity("id_bytes", "B", "bytes of one node identifier", "workload.id_bytes"),
     Quantity("shared_share", "", "share of a snapshot's rows that all snapshots have", "workload.temporal.shared"),
@@ -83,11 +84,14 @@ QUANTITIES: Final = (
     Quantity("array_columns", "", "columns of the systolic array", "system.{where}.array.columns"),
     Quantity("array_frequency", "Hz", "clock of the systolic array", "system.{where}.array.frequency"),
     Quantity("vector_width", "", "elements that the vector unit adds in a cycle", "system.{where}.array.vector_width"),
+    Quantity("scratchpad", "B", "memory beside the systolic array", "system.{where}.array.scratchpad"),
+    Quantity("summed_nodes", "", "nodes of a snapshot's mini-batch that sum up neighbors"),
+    Quantity("kept_share", "", "share of the first layer's inputs that stay in the scratchpad"),
     Quantity("graph_time_per_node", "s", "sampling and bookkeeping of one node", "system.{where}.graph.time_per_node"),
     Quantity("time_per_snapshot", "s", "loss, update and dispatch", "system.{where}.graph.time_per_snapshot"),
     Quantity("product_time", "s", "dense products of a snapshot's layers, forward and backward"),
     Quantity("sum_time", "s", "sums over neighbors, forward and backward"),
-    Quantity("graph_traffic", "B", "bytes in and out of the memory that the array works from"),
+    Quantity("graph_traffic", "B", "bytes between the array and its memory"),
     Quantity("snapshot_time", "s", "graph work of one snapshot beside its reads"),
     # host, links, exchange
     Quantity("uplink_bandwidth", "B/s", "payload bandwidth from the switch to the host", "system.uplink.bandwidth"),

@@ -21,6 +21,12 @@ _CACHES: Mapping[str, tuple[str, ...]] = {
     "pinned drawn": (*_REACH, "pool_start", *("pool_step",) * 7, "drawn_pinned"),
 }
 _KNEE = ("knee_start", "knee_step", "flash_sharpness")
+_TRAFFIC = (
+    Part(("hop_nodes", "summed_nodes"), "hop"),
+    Part(("scratchpad_share",)),
+    Part(("hop_nodes", "hop_traffic"), "hop"),
+    Part(("hop_nodes",), "hop"),
+)
 _FLASH = ("flash_bus", "flash_latency", "flash_throughput", *_KNEE, "flash_pace", "device_turns")
 
 
@@ -105,8 +111,7 @@ class DynamicTraining(Family):
         return (
             Part(("layer_products",), "layer"),
             Part(("layer_sums",), "layer"),
-            Part(("hop_nodes", "hop_traffic"), "hop"),
-            Part(("hop_nodes",), "hop"),
+            *_TRAFFIC,
             Part(("snapshot_graph",)),
         )
 
@@ -149,7 +154,7 @@ class DynamicTraining(Family):
         needs: dict[str, tuple[Part, ...]] = {
             "reads": (*missing, pages),
             "flash_idle": tuple(self._flash_parts()),
-            "device_memory": (Part(("hop_nodes", "hop_traffic"), "hop"),),
+            "device_memory": _TRAFFIC,
             "devices": (),
         }
         if not self._is_near_data:

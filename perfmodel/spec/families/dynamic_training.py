@@ -70,6 +70,8 @@ class Workload(FamilyWorkload):
     ----------
     nodes, edges : float
         Of one snapshot.
+    degree_bias : float
+        Neighbors of a node that a mini-batch reaches, over the mean of all nodes.
     feature_dimension : float
         Elements of a node's row.
     id_bytes : float
@@ -81,6 +83,7 @@ class Workload(FamilyWorkload):
     family: Literal["dynamic-training"] = "dynamic-training"
     nodes: Count
     edges: Number
+    degree_bias: Annotated[float, Within("", above=True, high=1e9)] = 1.0
     feature_dimension: Count
     id_bytes: Annotated[float, Within("B", above=True)] = 4.0
     fanout: Fanout
