@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from calibration.published.mdgnn_table import Configuration, Published
+from perfmodel.errors import ModelError
 
 Array = NDArray[np.float64]
 NEAR_DATA: Final = ("m-base", "m-p2p", "m-dgnn")
 #: Room beside the printed digits [log]: means may be of ratios or ratios of means.
 MARGIN: Final = 0.01
-_STARTS: Final = 4
+_STARTS: Final = 2
 _TRIES: Final = 60  # steps of each search
 _STEP: Final = 1e-6  # of a log
 _SMALL: Final = 1e-9
@@ -186,23 +187,29 @@ def distance(rows: Sequence[Published], above: Mapping[str, Sequence[Configurati
 
 
 def conflicts(rows: Sequence[Published]) -> list[Conflict]:
-    """Return sets of rows that can't be met together, none of which has a row to spare."""
+    """Return sets of rows that can't be met together, none of which has a row to spare.
+
+    One conflict after another is broken by leaving one of its rows out, each in turn, until the others can be met (Reiter's
+    tree of hitting sets).
+    """
     met = _Memory(rows)
     found: list[Conflict] = []
-    waiting: list[tuple[Published, ...]] = [tuple(row for row in rows if not row.is_bound)]
-    seen: set[frozenset[str]] = set()
-    while waiting:
-        together = waiting.pop(0)
-        if met(together) or any(set(conflict.rows) <= {row.id for row in together} for conflict in found):
+    contested = tuple(row for row in rows if not row.is_bound)
+    waiting: list[frozenset[str]] = [frozenset()]
+    mended: list[frozenset[str]] = []
+    for left_out in waiting:  # which grows
+        if any(enough <= left_out for enough in mended):
             continue
-        least = _smallest(together, met)
-        found.append(Conflict(tuple(row.id for row in least), met.distances[frozenset(row.id for row in least)]))
-        for row in least:
-            rest = tuple(other for other in together if other is not row)
-            key = frozenset(other.id for other in rest)
-            if key not in seen:
-                seen.add(key)
-                waiting.append(rest)
+        known = next((conflict for conflict in found if not left_out & set(conflict.rows)), None)
+        if known is None:
+            together = tuple(row for row in contested if row.id not in left_out)
+            if met(together):
+                mended.append(left_out)
+                continue
+            ids = tuple(row.id for row in _smallest(together, met))
+            known = Conflict(ids, met.distances[frozenset(ids)])
+            found.append(known)
+        waiting += [more for row in known.rows if (more := left_out | {row}) not in waiting]
     return found
 
 
@@ -210,24 +217,31 @@ class _Memory:
     """Remembers which sets of rows can be met."""
 
     def __init__(self, known: Sequence[Published]) -> None:
-        self._known = known
+        self._above = ceilings(known)
         self.distances: dict[frozenset[str], float] = {}
 
     def __call__(self, rows: Sequence[Published]) -> bool:
         key = frozenset(row.id for row in rows)
         if key not in self.distances:
-            self.distances[key] = distance(rows, self._known)
+            self.distances[key] = distance(rows, self._above)
         return self.distances[key] == 0.0
 
 
 def _smallest(rows: Sequence[Published], met: Callable[[Sequence[Published]], bool]) -> tuple[Published, ...]:
-    """Leave rows out one after another while the others still can't be met."""
-    kept = list(rows)
-    for row in list(rows):
-        without = [other for other in kept if other is not row]
-        if not met(without):
-            kept = without
-    return tuple(kept)
+    """Take rows in one after another; the one with which they can't be met any more belongs to the conflict."""
+    needed: list[Published] = []
+    candidates = list(rows)
+    while met(needed):
+        taken = list(needed)
+        for number, row in enumerate(candidates):
+            taken.append(row)
+            if not met(taken):
+                needed.append(row)
+                candidates = candidates[:number]
+                break
+        else:
+            raise ModelError("rows that can't be met together were met one after another")
+    return tuple(row for row in rows if row in needed)
 
 
 def set_apart(found: Sequence[Conflict], misfit: Callable[[str], float]) -> tuple[str, ...]:

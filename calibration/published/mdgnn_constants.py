@@ -24,19 +24,13 @@ CONSTANTS: Final = (
         "sampling and bookkeeping of one node by the device's cores",
     ),
     Constant(
-        "devices/mdgnn-csd", ("graph.time_per_snapshot",), 5e-4, (5e-5, 5e-3), "s",
-        "loss, update and dispatch of one snapshot: the paper's phase Other",
-    ),
-    Constant(
         "devices/mdgnn-host", ("pool.share",), 0.65, (0.2, 0.98), "",
         "share of a window's distinct rows that the pinned pool is provisioned for",
     ),
     Constant(
-        "devices/mdgnn-csd", ("power",), 1.5, (0.1, 25.0), "W",
-        "controller, memory and array of a computational storage device that is on",
-    ),
-    Constant(
-        "devices/mdgnn-tpu", ("power",), 10.0, (0.5, 250.0), "W",
-        "a discrete accelerator that is on, with its share of the host",
+        "devices/mdgnn-csd", ("power",), 1.0, (0.1, 25.0), "W",
+        "controller and memory of a drive that is on, beside its flash; with or without an array in it",
     ),
 )  # fmt: skip
+#: What is set with a fitted constant: the constant's index and the other entry.
+FOLLOWERS: Final = ((5, "devices/mdgnn-ssd"),)

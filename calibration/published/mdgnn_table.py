@@ -24,7 +24,12 @@ QUANTITIES: Final = (
     "end-to-end energy reduction",
 )
 #: Quantities that compare a system with another one.
-COMPARED: Final = ("end-to-end speedup", "normalized throughput", "throughput over 1 CSD", "end-to-end energy reduction")
+COMPARED: Final = (
+    "end-to-end speedup",
+    "normalized throughput",
+    "throughput over 1 CSD",
+    "end-to-end energy reduction",
+)
 KINDS: Final = ("peak", "mean", "point", "upper bound")
 UNITS: Final = {"x": 1.0, "%": 0.01}
 #: Ten configurations of two datasets have five depths; the text names 4, 8 and 32, its figures 16.
