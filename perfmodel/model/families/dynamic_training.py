@@ -78,8 +78,9 @@ class DynamicTraining(Family):
             fetch = (*self._missing_parts(), *self._graph_parts(), turns, Part(("pool_fetch",)))
             pool = (Step("pool", fetch, where, stage),) if self._has_pool else ()
             return (flash, graph, *pool, *self._exchanges(stage), overhead)
-        pages = (*self._flash_parts(), Part(("page_reads",), "hop"), Part(("block_reads",)))
-        copy = (Part(("hop_nodes",), "hop"), turns, Part(("accelerator_copy",)))
+        nodes = Part(("hop_nodes",), "hop")
+        pages = (*self._flash_parts(), Part(("page_reads",), "hop"), nodes, Part(("block_reads",)))
+        copy = (nodes, turns, Part(("accelerator_copy",)))
         reads = Step("block_reads", pages, "storage", "storage"), Step("copy", copy, "host", "host")
         return (*reads, graph, *self._exchanges(stage), overhead)
 
