@@ -16,7 +16,7 @@ from perfmodel.phases._base import symbols
 _CLASSES: Final = 12
 
 (capacity, rows, window, shared, skew, requests) = symbols(
-    "cache_capacity cache_rows frame_length shared_share skew requests_per_row"
+    "cache_capacity snapshot_nodes frame_length shared_share skew requests_per_row"
 )
 visit = requests * rows
 _edges = [rows ** sympy.Rational(step, _CLASSES) for step in range(_CLASSES + 1)]

@@ -1,6 +1,6 @@
 r"""Pages read by the host: its software, the device's flash, its link, or the uplink that all share, whichever is slowest.
 
-.. math:: t = \frac{s + k - 1}{s} \max\!\left(\frac{z\,n\,t_p}{c_b},\ t_F,\ \frac{z\,r\,P}{B},\ \frac{N z\,r\,P}{B_u}\right)
+.. math:: t = \frac{s + k - 1}{s} \max\!\left(\frac{z\,n\,t_p}{c_b},\ t_F,\ \frac{z\,r_F\,P}{B},\ \frac{N z\,r_F\,P}{B_u}\right)
 
 A node's pages lie together, so that one request reads them: ``t_p`` of software, ``c_b`` at a time for each device.
 Where a frame's snapshots pass through ``k`` stages in step, it takes ``k - 1`` turns more until the last snapshot is
@@ -14,13 +14,12 @@ import sympy
 
 from perfmodel.phases._base import Condition, Phase, symbols
 
-(turns, nodes, reads, local, pool, pass_time, at_once, flash, page, length, stages) = symbols(
-    "device_turns hop_nodes page_reads local_missing pool_missing pass_time block_reads_at_once flash_time page "
-    "frame_length pipeline_stages"
+(turns, nodes, reads, pass_time, at_once, flash, page, length, stages) = symbols(
+    "device_turns hop_nodes flash_reads pass_time block_reads_at_once flash_time page frame_length pipeline_stages"
 )
 (link, uplink, devices) = symbols("link_bandwidth uplink_bandwidth devices")
-pages = turns * reads * local * pool
-software = turns * nodes * local * pool * pass_time / at_once
+pages = turns * reads
+software = turns * nodes * pass_time / at_once
 wire = sympy.Max(pages * page / link, devices * pages * page / uplink)
 
 PHASE = Phase(

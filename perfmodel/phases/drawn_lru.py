@@ -15,7 +15,7 @@ import sympy
 from perfmodel.phases._base import Phase, symbols
 from perfmodel.phases._reuse import distinct, known, larger, missed, one_visit, shared, smaller, summed, visit, window
 
-(remembered, visits) = symbols("remembered_draws cache_visits")
+(remembered, visits) = symbols("remembered_draws remembered_visits")
 half = sympy.Rational(1, 2)
 draws = sympy.Min(remembered, visit)
 within = (draws - distinct(draws) + (visit - draws) * known(draws)) / visit
@@ -32,7 +32,7 @@ common = within + (1 - within) * (1 - forgotten)
 
 PHASE = Phase(
     name="drawn_lru",
-    result="cache_hits",
+    result="hit_share",
     unit="",
     expression=(1 - shared) * own + shared * common,
     meaning="hits of an LRU cache when rows are drawn by popularity",

@@ -24,7 +24,7 @@ some = smaller((capacity / rows + known(remembered)) / 2, sympy.Integer(1))
 
 PHASE = Phase(
     name="drawn_pinned",
-    result="cache_hits",
+    result="hit_share",
     unit="",
     expression=sympy.Piecewise((some, capacity <= shared * rows), (shared + (1 - shared) * own, True)),
     meaning="hits of a pinned pool when rows are drawn by popularity",

@@ -1,22 +1,21 @@
 r"""Energy of rows from the host's pool: out of its memory, over the uplink and the device's link.
 
-.. math:: E = s\,v (1 - m)\,n\,(f + i)\,(e_h + 2 e_l)
+.. math:: E = s\,n_P\,(f + i)\,(e_h + 2 e_l)
 
 Worked number: 3,430 rows of 404 B at 48 + 2 x 8.5 pJ/bit: 0.72 mJ for a snapshot.
 """
 
 from perfmodel.phases._base import Phase, symbols
 
-(length, local, missing, nodes, dimension, row_width, id_bytes, link, memory) = symbols(
-    "frame_length local_missing pool_missing hop_nodes feature_dimension row_width id_bytes link_energy host_memory_energy"
+(length, rows, dimension, row_width, id_bytes, link, memory) = symbols(
+    "frame_length pooled_rows feature_dimension row_width id_bytes link_energy host_memory_energy"
 )
-size = local * (1 - missing) * nodes * (dimension * row_width + id_bytes)
 
 PHASE = Phase(
     name="energy_pool",
     result="pool_energy",
     unit="J",
-    expression=length * size * (memory + 2 * link),
+    expression=length * rows * (dimension * row_width + id_bytes) * (memory + 2 * link),
     meaning="rows from the host's pool",
     source="mdgnn2026",
 )

@@ -11,18 +11,17 @@ import sympy
 from perfmodel.phases._base import Phase, symbols
 from perfmodel.phases._flash import beyond_first
 
-(reads, local, pool, depth, pace, latency, turns) = symbols(
-    "page_reads local_missing pool_missing queue_depth flash_pace flash_latency device_turns"
+(reads, depth, pace, latency, turns) = symbols(
+    "flash_reads queue_depth flash_pace flash_latency device_turns"
 )
-missing = reads * local * pool
-last = sympy.Min(missing, depth)
-hop = sympy.Max(missing - depth, 0) * pace + latency + beyond_first(last)
+last = sympy.Min(reads, depth)
+hop = sympy.Max(reads - depth, 0) * pace + latency + beyond_first(last)
 
 PHASE = Phase(
     name="flash_hop",
     result="flash_time",
     unit="s",
-    expression=turns * sympy.Piecewise((hop, missing >= 1), (missing * latency, True)),
+    expression=turns * sympy.Piecewise((hop, reads >= 1), (reads * latency, True)),
     meaning="read a hop's pages from flash, hops in strict order",
     source="mdgnn2026",
     assumption="pages lie at random over planes and channels",

@@ -14,18 +14,17 @@ import sympy
 from perfmodel.phases._base import Phase, symbols
 from perfmodel.phases._flash import beyond_first
 
-(reads, local, pool, depth, pace, latency, ramp, turns) = symbols(
-    "page_reads local_missing pool_missing queue_depth flash_pace flash_latency ramp_time device_turns"
+(reads, depth, pace, latency, ramp, turns) = symbols(
+    "flash_reads queue_depth flash_pace flash_latency ramp_time device_turns"
 )
-missing = reads * local * pool
-last = sympy.Min(missing, depth)
-streamed = ramp + sympy.Max(missing - depth, 0) * pace + latency + beyond_first(last)
+last = sympy.Min(reads, depth)
+streamed = ramp + sympy.Max(reads - depth, 0) * pace + latency + beyond_first(last)
 
 PHASE = Phase(
     name="flash_stream",
     result="flash_time",
     unit="s",
-    expression=turns * sympy.Piecewise((streamed, missing >= 1), (missing * latency, True)),
+    expression=turns * sympy.Piecewise((streamed, reads >= 1), (reads * latency, True)),
     meaning="read a frame's pages from flash, hops out of order",
     source="mdgnn2026",
     assumption="pages lie at random over planes and channels",

@@ -11,16 +11,15 @@ import sympy
 
 from perfmodel.phases._base import Phase, symbols
 
-(reads, fanout, latency, depth, local, pool) = symbols(
-    "page_reads hop_fanout flash_latency queue_depth local_missing pool_missing"
+(reads, fanout, latency, depth) = symbols(
+    "flash_reads hop_fanout flash_latency queue_depth"
 )
-missing = reads * local * pool
 
 PHASE = Phase(
     name="hop_ramp",
     result="ramp_time",
     unit="s",
-    expression=sympy.Piecewise((latency * sympy.Max(1 - missing / depth, 0), fanout > 0), (0, True)),
+    expression=sympy.Piecewise((latency * sympy.Max(1 - reads / depth, 0), fanout > 0), (0, True)),
     meaning="flash waits for the sampled neighborhood to grow",
     source="mdgnn2026",
 )

@@ -1,6 +1,6 @@
 r"""Rows that the host's pool holds: its share of the distinct rows of a window, within the most that may be pinned.
 
-.. math:: C = \min\left(\frac{S}{f + i},\ \phi\,n\,(\sigma + (1 - \sigma) s)\right)
+.. math:: C = \min\left(\frac{S}{f + i},\ \phi\,V\,(\sigma + (1 - \sigma) s)\right)
 
 Worked number: rows that never change, 2 of 3 provisioned for: of 37.3 million nodes' rows 24.9 million, 30 GB at 1,208
 B each.
@@ -10,11 +10,11 @@ import sympy
 
 from perfmodel.phases._base import Phase, symbols
 
-(size, share, rows, shared, length, dimension, row_width, id_bytes) = symbols(
-    "pool_size pool_share cache_rows shared_share frame_length feature_dimension row_width id_bytes"
+(size, share, nodes, shared, length, dimension, row_width, id_bytes) = symbols(
+    "pool_size pool_share snapshot_nodes shared_share frame_length feature_dimension row_width id_bytes"
 )
 entry = dimension * row_width + id_bytes
-provisioned = share * rows * (shared + (1 - shared) * length)
+provisioned = share * nodes * (shared + (1 - shared) * length)
 
 PHASE = Phase(
     name="pool_room",

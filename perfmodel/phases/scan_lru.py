@@ -19,7 +19,7 @@ own = sympy.Piecewise(((window - 1) / window, capacity >= between), (0, True))
 
 PHASE = Phase(
     name="scan_lru",
-    result="cache_hits",
+    result="hit_share",
     unit="",
     expression=shared * common + (1 - shared) * own,
     meaning="hits of an LRU cache when snapshots are scanned",

@@ -18,7 +18,7 @@ own = sympy.Min(sympy.Max(capacity - common, 0), (window - 1) * (1 - shared) * r
 
 PHASE = Phase(
     name="scan_pinned",
-    result="cache_hits",
+    result="hit_share",
     unit="",
     expression=sympy.Min(capacity, common) / rows + own / (window * rows),
     meaning="hits of a pinned pool when snapshots are scanned",

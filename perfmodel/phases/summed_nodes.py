@@ -2,7 +2,7 @@ r"""Nodes of one hop that sum up neighbors: all of them where neighbors were dra
 
 .. math:: n_s = n\,[k > 0]
 
-Worked number: 384 nodes of the first of three hops; none of the last.
+Worked number: 384 nodes of the first of three hops; 0 of the last.
 """
 
 import sympy

@@ -13,21 +13,19 @@ from perfmodel.model.compose import Part, Step, once
 from perfmodel.model.families._base import Family, Item, Limit
 from perfmodel.spec.precision import PRECISIONS
 
-_REACH = ("reach_start", *("reach_step",) * 4)
+_REMEMBERED = ("draws_remembered",) * 4
 _CACHES: Mapping[str, tuple[str, ...]] = {
     "lru scan": ("scan_lru",),
     "pinned scan": ("scan_pinned",),
-    "lru drawn": (*_REACH, "visits_start", *("visits_step",) * 4, "drawn_lru"),
-    "pinned drawn": (*_REACH, "pool_start", *("pool_step",) * 7, "drawn_pinned"),
+    "lru drawn": (*_REMEMBERED, *("visits_remembered",) * 4, "drawn_lru"),
+    "pinned drawn": (*_REMEMBERED, *("draws_admitted",) * 7, "drawn_pinned"),
 }
-_KNEE = ("knee_start", "knee_step", "flash_sharpness")
-_TRAFFIC = (
-    Part(("hop_nodes", "summed_nodes"), "hop"),
-    Part(("scratchpad_share",)),
-    Part(("hop_nodes", "hop_traffic"), "hop"),
-    Part(("hop_nodes",), "hop"),
-)
-_FLASH = ("flash_bus", "flash_latency", "flash_throughput", *_KNEE, "flash_pace", "device_turns")
+_FOUND = ("remembered_draws", "remembered_visits", "admitted_draws")
+_NODES = Part(("hop_nodes",), "hop")
+_TRAFFIC = (Part(("hop_nodes", "summed_nodes"), "hop"), _NODES, Part(("graph_traffic",)))
+_FLASH = ("flash_bus", "flash_latency", "flash_throughput", "flash_sharpness", "flash_pace", "device_turns")
+_READS = ("hop_nodes", "page_reads", "flash_reads")
+_ROWS = Part(("hop_nodes", "pool_rows"), "hop")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +40,14 @@ class Hop:
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """One graph layer: nodes that it computes and nodes that it sums up, by each target."""
+    """One graph layer's work on one hop, whose nodes it computes from them and their neighbors."""
 
     name: str
-    nodes: float
-    sources: float
+    width: float
+    depth: float
+    fanout: float
     is_first: float
+    is_target: float
 
 
 class DynamicTraining(Family):
@@ -72,17 +72,18 @@ class DynamicTraining(Family):
         stage = "devices" if self._is_near_data else "accelerator"
         turns = Part(("device_turns",))
         graph = Step("graph", (*self._graph_parts(), turns, Part(("graph_work",))), where, stage)
+        writes = Step("writes", (Part(("flash_writes",)),), "storage", "devices" if self._is_near_data else "storage")
         overhead = Step("other", (turns, Part(("snapshot_overhead",))), where, stage)
         if self._is_near_data:
             flash = Step("flash", tuple(self._flash_parts()), where, stage)
-            fetch = (*self._missing_parts(), *self._graph_parts(), turns, Part(("pool_fetch",)))
+            work = (*self._graph_parts(), turns, Part(("graph_work",)))
+            fetch = (*self._missing_parts(), *work, _ROWS, Part(("pool_fetch",)))
             pool = (Step("pool", fetch, where, stage),) if self._has_pool else ()
-            return (flash, graph, *pool, *self._exchanges(stage), overhead)
-        nodes = Part(("hop_nodes",), "hop")
-        pages = (*self._flash_parts(), Part(("page_reads",), "hop"), nodes, Part(("block_reads",)))
-        copy = (nodes, turns, Part(("accelerator_copy",)))
+            return (flash, graph, *pool, *self._exchanges(stage), writes, overhead)
+        pages = (*self._flash_parts(), Part(_READS, "hop"), _NODES, Part(("block_reads",)))
+        copy = (_NODES, turns, Part(("accelerator_copy",)))
         reads = Step("block_reads", pages, "storage", "storage"), Step("copy", copy, "host", "host")
-        return (*reads, graph, *self._exchanges(stage), overhead)
+        return (*reads, graph, *self._exchanges(stage), writes, overhead)
 
     @property
     def _has_pool(self) -> bool:
@@ -92,28 +93,28 @@ class DynamicTraining(Family):
         """Yield what the caches of a window's pages and rows lack."""
         access = self.workload.temporal.access
         if self._is_near_data:
-            yield Part(("local_pages", "local_room", *_CACHES[f"lru {access}"], "local_missing"))
+            yield Part(("local_room", *_CACHES[f"lru {access}"], "local_misses"), anew=_FOUND)
         if self._has_pool:
-            yield Part(("pool_rows", "pool_room", *_CACHES[f"{self.plan.pool.policy} {access}"], "pool_missing"))
+            chain = ("pool_room", *_CACHES[f"{self.plan.pool.policy} {access}"], "pool_misses")
+            yield Part(chain, anew=_FOUND)
 
     def _flash_parts(self) -> Iterator[Part]:
         """Yield what reading a frame's pages takes; the last part gives the time."""
         yield from self._missing_parts()
         yield Part(_FLASH)
         if self.system.storage.flash.hop_order == "strict":
-            yield Part(("page_reads", "flash_hop"), "hop")
+            yield Part((*_READS, "flash_hop"), "hop")
         else:
-            yield Part(("page_reads", "hop_ramp"), "hop")
-            yield Part(("page_reads",), "hop")
+            yield Part((*_READS, "hop_ramp"), "hop")
+            yield Part(_READS, "hop")
             yield Part(("flash_stream",))
 
     def _graph_parts(self) -> tuple[Part, ...]:
         """Return what the graph layers of a snapshot take."""
         return (
-            Part(("layer_products",), "layer"),
-            Part(("layer_sums",), "layer"),
+            Part(("hop_nodes", "layer_products"), "layer"),
+            Part(("hop_nodes", "layer_sums"), "layer"),
             *_TRAFFIC,
-            Part(("snapshot_graph",)),
         )
 
     def _exchanges(self, stage: str) -> tuple[Step, ...]:
@@ -122,28 +123,27 @@ class DynamicTraining(Family):
         cells = Part(("forward_cells", "backward_cells"))
         if self.plan.partition == "snapshot":
             if peer:
-                chain = Part(("exchange_peer", "exchange_engine", "chain_peer"))
+                chain = Part(("exchange_peer", "chain_peer"))
                 return (
                     Step("recurrence", (cells, chain), where, stage),
                     once("control", "control_plane", "host", stage),
                 )
-            chain = Part(("exchange_bounced", "exchange_link", "exchange_stack", "chain_bounced"))
-            delivery = Part(("state_delivery", "recurrence_bounced"))
-            return (Step("recurrence", (cells, chain, delivery), where, stage),)
+            chain = Part(("exchange_bounced", "chain_bounced", "recurrence_bounced"))
+            return (Step("recurrence", (cells, chain), where, stage),)
         local = Step("recurrence", (cells, Part(("chain_local",))), where, stage)
         if self.plan.partition == "frame":
             return (local,)
-        rows = Part(("remote_rows", "rows_peer" if peer else "rows_bounced"))
-        return (Step("neighbors", (Part(("hop_nodes",), "hop"), rows), where, stage), local)
+        rows = Part(("rows_peer" if peer else "rows_bounced",))
+        return (Step("neighbors", (_NODES, rows), where, stage), local)
 
     def memory_steps(self) -> tuple[Step, ...]:
         """Return what devices and host must hold."""
-        nodes, pages = Part(("hop_nodes",), "hop"), Part(("page_reads",), "hop")
-        found = [Step(self._trains, (nodes, Part(("memory_working_set",))), self._trains, "")]
+        pages = Part(("hop_nodes", "page_reads"), "hop")
+        found = [Step(self._trains, (_NODES, Part(("memory_working_set",))), self._trains, "")]
         if self._has_pool:
             found.append(once("host", "memory_pinned", "host", ""))
         elif not self._is_near_data:
-            found.append(Step("host", (nodes, pages, Part(("memory_batches",))), "host", ""))
+            found.append(Step("host", (pages, _NODES, Part(("memory_batches",))), "host", ""))
         return tuple(found)
 
     def energy_steps(self) -> tuple[Step, ...]:
@@ -151,20 +151,22 @@ class DynamicTraining(Family):
         spec = self.system
         if None in (spec.storage.power, spec.link.energy_per_byte, (spec.accelerator or spec.storage).power):
             return ()
-        missing, nodes, pages = tuple(self._missing_parts()), Part(("hop_nodes",), "hop"), Part(("page_reads",), "hop")
-        needs: dict[str, tuple[Part, ...]] = {
-            "reads": (*missing, pages),
-            "flash_idle": tuple(self._flash_parts()),
-            "device_memory": _TRAFFIC,
-            "devices": (),
-        }
+        missing, reads = tuple(self._missing_parts()), Part(_READS, "hop")
+        found = [
+            Step("reads", (*missing, reads, Part(("energy_reads",))), "storage", ""),
+            Step("flash_idle", (*self._flash_parts(), Part(("energy_flash_idle",))), "storage", ""),
+            Step("device_memory", (*_TRAFFIC, Part(("energy_device_memory",))), self._trains, ""),
+            once("devices", "energy_static", "storage", ""),
+        ]
         if not self._is_near_data:
-            needs |= {"block_reads": (*missing, pages, nodes), "accelerators": ()}
+            found.append(Step("block_reads", (*missing, reads, _NODES, Part(("energy_block_reads",))), "host", ""))
+            found.append(once("accelerators", "energy_static", "accelerator", ""))
         elif self._has_pool:
-            needs["pool"] = (*missing, nodes)
+            found.append(Step("pool", (*missing, _ROWS, Part(("energy_pool",))), "host", ""))
         if self.plan.partition == "snapshot":
-            needs["states_peer" if self.plan.exchange == "peer-to-peer" else "states_bounced"] = ()
-        return tuple(Step(name, (*parts, Part((f"energy_{name}",))), self._trains, "") for name, parts in needs.items())
+            name = "states_peer" if self.plan.exchange == "peer-to-peer" else "states_bounced"
+            found.append(once(name, f"energy_{name}", "host", ""))
+        return tuple(found)
 
     @property
     def batches_per_epoch(self) -> float:
@@ -180,6 +182,7 @@ class DynamicTraining(Family):
             "plan.by_frame": float(plan.partition == "frame"),
             "plan.by_chunk": float(plan.partition == "chunk"),
             "plan.is_double_buffered": float(plan.double_buffering),
+            "plan.pools_lists": float(plan.pool.keeps == "neighborhoods"),
             "system.is_resident": float(not self.system.loopback),
             "flash.planes_read_alone": float(flash.independent_planes),
             "flash.holds_next_page": float(flash.cache_register),
@@ -200,8 +203,9 @@ class DynamicTraining(Family):
             for depth, (width, neighbors) in enumerate(zip(widths, [*fanout, 0.0], strict=True))
         ]
         layers = [
-            Layer(f"layer {number + 1}", sum(widths[: count + 1]), sum(widths[1 : count + 2]), float(number == 0))
-            for number, count in enumerate(reversed(range(len(fanout))))
+            Layer(f"layer {number + 1} {hop.name}", hop.width, hop.depth, hop.fanout, float(number == 0), float(not hop.depth))
+            for number in range(len(fanout))
+            for hop in hops[: len(fanout) - number]
         ]
         return {"hop": hops, "layer": layers}
 
@@ -211,7 +215,7 @@ class DynamicTraining(Family):
 
     def given(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return what nothing is missing from: caches that there are not."""
-        return {"local_missing": 1.0, "pool_missing": 1.0}
+        return {"local_miss_share": 1.0, "pool_miss_share": 1.0}
 
     def limits(self, values: Mapping[str, Any]) -> list[Limit]:
         """Return the limit of the flash: every node's pages, on each device or shared out."""

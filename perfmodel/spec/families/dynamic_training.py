@@ -34,7 +34,7 @@ class Temporal(Spec):
     requests : float
         Rows that a visit draws for each that the snapshot has.
     changed : float
-        Share of the edges that are new in a snapshot.
+        Share of the nodes whose row or list of neighbors is new in a snapshot, and written to flash when it arrives.
     """
 
     snapshots: Annotated[float, Within("", low=1.0, high=1e9, whole=True)]
@@ -153,10 +153,14 @@ class PoolPlan(Spec):
         ``none``; ``pinned`` (keeps what the window comes back to); ``lru``.
     size : float
         The most that may be pinned [B].
+    keeps : str
+        ``rows``: features alone, so that a node whose neighbors are drawn is read from flash all the same;
+        ``neighborhoods``: rows with the neighbors that were drawn.
     """
 
     policy: Literal["none", "pinned", "lru"] = "pinned"
     size: Annotated[float, Within("B", infinite=True)] = float("inf")
+    keeps: Literal["rows", "neighborhoods"] = "neighborhoods"
 
 
 class Plan(FamilyPlan):
