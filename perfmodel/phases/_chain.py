@@ -11,7 +11,7 @@ from perfmodel.phases._base import symbols
 )
 messages = targets * per_target
 message = hidden * row_width + id_bytes
-travels = sympy.Piecewise((0, sympy.And(resident > 0, devices <= 1)), (1, True))
+travels = 1 - resident * sympy.Piecewise((1, devices <= 1), (0, True))
 
 
 def makespan(cell: sympy.Expr, exchange: sympy.Expr, link: sympy.Expr, shared: sympy.Expr) -> sympy.Expr:

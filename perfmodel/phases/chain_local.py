@@ -11,7 +11,7 @@ from perfmodel.phases._base import Phase, symbols
 from perfmodel.phases._chain import devices, layers, length
 
 (forward, backward, frames, by_frame) = symbols("forward_cell_time backward_cell_time frames_in_flight by_frame")
-share = sympy.Piecewise((sympy.ceiling(frames / devices) / frames, by_frame > 0), (1, True))
+share = by_frame * sympy.ceiling(frames / devices) / frames + 1 - by_frame
 
 PHASE = Phase(
     name="chain_local",

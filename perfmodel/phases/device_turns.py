@@ -15,7 +15,7 @@ from perfmodel.phases._base import Phase, symbols
 
 (length, frames, devices, by_frame, by_chunk) = symbols("frame_length frames_in_flight devices by_frame by_chunk")
 
-parts = sympy.Piecewise((1, by_frame > 0), (devices, by_chunk > 0), (length, True)) * frames
+parts = frames * (by_frame + (1 - by_frame) * (by_chunk * devices + (1 - by_chunk) * length))
 
 PHASE = Phase(
     name="device_turns",

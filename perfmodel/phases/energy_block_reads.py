@@ -11,8 +11,7 @@ Worked number: 5,120 pages of 4,096 B at 161 pJ/bit are 27 mJ for a snapshot.
 from perfmodel.phases._base import Phase, symbols
 
 (length, reads, page, nodes, dimension, row_width, id_bytes, link, memory) = symbols(
-    "frame_length flash_reads page hop_nodes feature_dimension row_width id_bytes link_energy "
-    "host_memory_energy"
+    "frame_length flash_reads page hop_nodes feature_dimension row_width id_bytes link_energy host_memory_energy"
 )
 pages = reads * page
 rows = nodes * (dimension * row_width + id_bytes)

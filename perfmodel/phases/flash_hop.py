@@ -11,9 +11,7 @@ import sympy
 from perfmodel.phases._base import Phase, symbols
 from perfmodel.phases._flash import beyond_first
 
-(reads, depth, pace, latency, turns) = symbols(
-    "flash_reads queue_depth flash_pace flash_latency device_turns"
-)
+(reads, depth, pace, latency, turns) = symbols("flash_reads queue_depth flash_pace flash_latency device_turns")
 last = sympy.Min(reads, depth)
 hop = sympy.Max(reads - depth, 0) * pace + latency + beyond_first(last)
 

@@ -11,15 +11,13 @@ import sympy
 
 from perfmodel.phases._base import Phase, symbols
 
-(reads, fanout, latency, depth) = symbols(
-    "flash_reads hop_fanout flash_latency queue_depth"
-)
+(reads, fanout, latency, depth) = symbols("flash_reads hop_fanout flash_latency queue_depth")
 
 PHASE = Phase(
     name="hop_ramp",
     result="ramp_time",
     unit="s",
-    expression=sympy.Piecewise((latency * sympy.Max(1 - reads / depth, 0), fanout > 0), (0, True)),
+    expression=latency * sympy.Max(1 - reads / depth, 0) * sympy.Min(fanout, 1),
     meaning="flash waits for the sampled neighborhood to grow",
     source="mdgnn2026",
 )

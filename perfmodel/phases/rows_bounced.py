@@ -11,9 +11,7 @@ time: 25.6 ms.
 
 from perfmodel.phases._base import Phase, symbols
 
-(length, cut, nodes, devices, pass_time, passes) = symbols(
-    "frame_length cut_share hop_nodes devices pass_time passes"
-)
+(length, cut, nodes, devices, pass_time, passes) = symbols("frame_length cut_share hop_nodes devices pass_time passes")
 (dimension, row_width, id_bytes, uplink) = symbols("feature_dimension row_width id_bytes uplink_bandwidth")
 remote = cut * nodes * (1 - 1 / devices)
 row = dimension * row_width + id_bytes

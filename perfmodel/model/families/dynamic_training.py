@@ -203,7 +203,14 @@ class DynamicTraining(Family):
             for depth, (width, neighbors) in enumerate(zip(widths, [*fanout, 0.0], strict=True))
         ]
         layers = [
-            Layer(f"layer {number + 1} {hop.name}", hop.width, hop.depth, hop.fanout, float(number == 0), float(not hop.depth))
+            Layer(
+                f"layer {number + 1} {hop.name}",
+                hop.width,
+                hop.depth,
+                hop.fanout,
+                float(number == 0),
+                float(not hop.depth),
+            )
             for number in range(len(fanout))
             for hop in hops[: len(fanout) - number]
         ]
