@@ -175,7 +175,7 @@ def validate(table: str | None = None, profile: str | None = None) -> dict[str, 
     published = read_table(table)
     found = conflicts(published)
     model = Quantities(published, profile)
-    off = {row.id: abs(np.log(model.row(row)[0] / row.value)) for row in published}
+    off = {row.id: abs(float(model.row(row)[0]) / row.value - 1.0) for row in published}
     outside = set_apart(found, off.__getitem__)
     rows = [_compared(model, row, row.id in outside) for row in published]
     counted = [row for row in rows if not row.properties]
@@ -219,8 +219,8 @@ def _shown(conflict: Conflict, outside: Sequence[str]) -> dict[str, Any]:
 def _notes(found: Sequence[Conflict], outside: Sequence[str]) -> list[str]:
     """Return what people should read beside the table."""
     sentences = [
-        f"conflict: no machine meets {', '.join(conflict.rows)} together; one of them is off by {np.expm1(conflict.apart):.1%} "
-        "or more"
+        f"conflict: no machine meets {', '.join(conflict.rows)}{' together' * (len(conflict.rows) > 1)}; one of them is off by "
+        f"{np.expm1(conflict.apart):.1%} or more"
         for conflict in found
     ]
     if outside:

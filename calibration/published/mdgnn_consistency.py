@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from calibration.published.mdgnn_table import Configuration, Published
+from calibration.published.mdgnn_table import CSDS, Configuration, Published
 from perfmodel.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Parts:
     """
 
     def __init__(self, rows: Sequence[Published]) -> None:
-        self.rows = tuple(row for row in rows if not row.is_bound)
+        self.rows = tuple(row for row in rows if is_tied(row))
         places = dict.fromkeys((c.dataset, c.layers) for row in self.rows for c in row.configurations)
         self.places = {place: number for number, place in enumerate(places)}
         compared = {"times": set[str](), "energies": set[str]()}
@@ -117,6 +117,18 @@ class Parts:
                 above = np.log(np.maximum(self.of(row, parts, ceilings[row.id]), _SMALL) / row.value) - _room(row)
                 found.append(np.sqrt((np.maximum(above, 0.0) ** 2).sum(axis=-1)))
         return np.stack(found, axis=-1)
+
+
+def is_tied(row: Published) -> bool:
+    """Return whether anything that the paper says ties a row to others.
+
+    It says of systems around the host only how they compare with others on as many devices, and of energies likewise.
+    """
+    if row.is_bound or row.quantity == "control plane share of runtime":
+        return False
+    if {row.system, row.baseline} <= {*NEAR_DATA, ""} and "energy" not in row.quantity:
+        return True
+    return bool(row.baseline) and {row.baseline_csds, *(c.csds for c in row.configurations)} == {CSDS}
 
 
 def _times(at: Mapping[str, Array], system: str, csds: Array) -> tuple[Array, Array]:
@@ -194,7 +206,7 @@ def conflicts(rows: Sequence[Published]) -> list[Conflict]:
     """
     met = _Memory(rows)
     found: list[Conflict] = []
-    contested = tuple(row for row in rows if not row.is_bound)
+    contested = tuple(row for row in rows if is_tied(row))
     waiting: list[frozenset[str]] = [frozenset()]
     mended: list[frozenset[str]] = []
     for left_out in waiting:  # which grows

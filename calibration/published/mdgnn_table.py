@@ -101,6 +101,9 @@ def read_table(path: str | None = None) -> list[Published]:
         raise SpecError(f"{source}: line {lines.line_num}", "must be a line of CSV", error) from None
     if not rows:
         raise SpecError(str(source), "must have at least one row", "a header alone")
+    twice = next((row.id for number, row in enumerate(rows) if row.id in {other.id for other in rows[:number]}), None)
+    if twice is not None:
+        raise SpecError(str(source), "must have each id once", repr(twice))
     return rows
 
 
@@ -108,6 +111,10 @@ def _parsed(cells: list[str], where: str) -> Published:
     if len(cells) != len(HEADER):
         raise SpecError(where, f"must have {len(HEADER)} columns", f"{len(cells)}")
     row = dict(zip(HEADER, (cell.strip() for cell in cells), strict=True))
+    row |= {name: row[name].casefold() for name in ("system", "baseline", "dataset", "unit", "kind")}
+    row["quantity"] = next(
+        (each for each in QUANTITIES if each.casefold() == row["quantity"].casefold()), row["quantity"]
+    )
     systems = [name.removeprefix("mdgnn-") for name in names("systems") if name.startswith("mdgnn-")]
     _one_of(row["quantity"], QUANTITIES, where)
     _one_of(row["system"], systems, where)
@@ -117,7 +124,7 @@ def _parsed(cells: list[str], where: str) -> Published:
     elif baseline:
         raise SpecError(where, f"{row['quantity']} must have no baseline", repr(row["baseline"]), "an empty cell")
     _one_of(row["unit"], tuple(UNITS), where)
-    kind = next((kind for kind in KINDS if row["kind"].startswith(kind)), row["kind"])
+    kind = next((kind for kind in KINDS if row["kind"].startswith(kind)), row["kind"] or "point")
     _one_of(kind, KINDS, where)
     factor, devices = UNITS[row["unit"]], _whole(row["csds"] or str(CSDS), where, "csds")
     configurations = tuple(
@@ -129,7 +136,7 @@ def _parsed(cells: list[str], where: str) -> Published:
     if row["quantity"] == "throughput over 1 CSD" and not csds:
         of_baseline = 1
     return Published(
-        row["id"], row["quantity"], row["system"], baseline, of_baseline, configurations,
+        row["id"] or where.rpartition(": ")[2], row["quantity"], row["system"], baseline, of_baseline, configurations,
         factor * _positive(row["value"], where), factor * _resolution(row["value"]), row["unit"], kind,
         (row["id"], row["system"], row["baseline"], row["dataset"], row["layers"], row["csds"]),
     )  # fmt: skip
