@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Wait
+from calibration.kernels._beside import Beside
 from calibration.pipeline.snapshot_model import (
     State,
     add,
@@ -23,10 +23,9 @@ from calibration.pipeline.snapshot_model import (
 )
 from calibration.pipeline.snapshot_run import GATES, Cell, Matrix
 
-_HIDDEN, _HIDDEN_QUICK = (12, 24, 56, 112), (16, 80)
-_TARGETS, _TARGETS_QUICK = (40, 160, 640), (64, 400)
+_HIDDEN, _HIDDEN_QUICK = (10, 28, 72), (14, 72)
+_TARGETS, _TARGETS_QUICK = (80, 220, 600), (90, 560)
 _SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
-_AWAY = 1e-3  # seconds: while a state travels, and other processes run their cells
 
 
 class SnapshotCells(Kernel):
@@ -40,7 +39,7 @@ class SnapshotCells(Kernel):
         """Return cells, directions, widths and targets."""
         hidden, targets = (_HIDDEN_QUICK, _TARGETS_QUICK) if quick else (_HIDDEN, _TARGETS)
         return [
-            {"cell": cell, "direction": way, "hidden": width, "targets": count, "away": _AWAY}
+            {"cell": cell, "direction": way, "hidden": width, "targets": count}
             for cell, way, width, count in itertools.product(GATES, ("forward", "backward"), hidden, targets)
         ]
 
@@ -56,12 +55,12 @@ class SnapshotCells(Kernel):
         kept = [cell_forward(cell, weights, inputs, state)[1] for inputs, state in sets]
         results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
         turns = itertools.cycle(range(_SETS))
-        wait, counted = Wait(point), counts_of(point)
+        beside, counted = Beside(), counts_of(point)
 
         def block() -> Sample:
             number = next(turns)
             inputs, state = sets[number]
-            wait(*state)
+            beside(*state)
             results[number] = None
             began = time.perf_counter()
             if point["direction"] == "forward":
