@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from calibration.fit import Constant
+from calibration.kernels.snapshot_reads import SNAPSHOTS
 from calibration.machine_constants import DEVICE, Group, Values, phase
 from calibration.measurements import Record
 from calibration.pipeline.snapshot_run import GATES
@@ -60,6 +61,18 @@ def _cells(cell: str, way: str) -> Group:
     return Group(way, ("snapshot_cells",), constants, predict, _where(cell=cell, direction=way))
 
 
+_NEIGHBORS: Final = {
+    "neighbor_element_time": _cost(
+        "graph.forward.time_per_passed_element", 3e-10, "s", "averaging one element of a neighbor's row"
+    ),
+    "missed_row_time": _cost("graph.forward.time_per_missed_row", 5e-8, "s", "reaching a neighbor's row beyond the cache"),
+    "missed_element_time": _cost("graph.forward.time_per_missed_element", 3e-10, "s", "one of its elements"),
+    "near_cache": Constant(
+        DEVICE, ("snapshots.cache",), 1e6, (1e5, 3e7), "B", "cache of a core that neighbors' rows are found in"
+    ),
+}  # fmt: skip
+
+
 def _graphs(way: str) -> Group:
     field = f"graph.{way}"
     constants = {
@@ -67,12 +80,9 @@ def _graphs(way: str) -> Group:
         "graph_operation_time": _cost(f"{field}.time_per_operation", 2e-11, "s", f"one operation of it {way}"),
         "graph_element_time": _cost(f"{field}.time_per_element", 1e-9, "s", f"one element in or out of it {way}"),
     }
-    none = {"neighbor_row_time": 0.0, "neighbor_element_time": 0.0}
+    none = {"neighbor_element_time": 0.0, "missed_row_time": 0.0, "missed_element_time": 0.0, "near_cache": 1.0}
     if way == "forward":
-        constants["neighbor_row_time"] = _cost(f"{field}.time_per_row", 5e-8, "s", "reaching one neighbor's row")
-        constants["neighbor_element_time"] = _cost(
-            f"{field}.time_per_passed_element", 3e-10, "s", "averaging one element of a neighbor's row"
-        )
+        constants |= _NEIGHBORS
 
     def predict(record: Record, values: Values) -> float:
         point = record.point
@@ -80,30 +90,60 @@ def _graphs(way: str) -> Group:
             "graph_on_core", {**none, **{name: values[name] for name in constants}}, hop_width=1.0, is_first_layer=1.0,
             batch_targets=float(point["targets"]), hop_fanout=float(point["degree"]),
             feature_dimension=float(point["width"]), hidden_width=float(point["hidden"]),
+            snapshot_nodes=float(point["nodes"]), row_width=_ROW_WIDTH,
         )  # fmt: skip
 
     step = "graphs" if way == "forward" else "backward"
     return Group(step, ("snapshot_graphs",), constants, predict, _where(direction=way))
 
 
-def _pages(kind: str, role: str, meaning: str) -> Group:
-    """Return the group of one kind of pages; the formula knows it as held, kept or unkept ones."""
+_NO_PAGES: Final = dict.fromkeys(
+    [f"{role}_{of}_time" for role in ("held", "kept", "unkept") for of in ("page", "byte")], 0.0
+)
+_ROLES: Final = {"held": "held", "buffered": "kept", "unkept": "unkept", "direct": "kept"}  # as the formula has them
+_MEANINGS: Final = {
+    "held": "pages that are held",
+    "buffered": "pages that are read and kept",
+    "unkept": "pages that are read past the cache",
+    "direct": "pages that are read from the disk",
+}
+
+
+def _pages(*kinds: str) -> Group:
+    """Return the group of some kinds of pages; what a visit takes is fitted with those that a cache has."""
     constants = {
-        f"{role}_visit_time": _cost(f"{kind}.time_per_visit", 1e-5, "s", f"fixed cost of a visit to {meaning}"),
-        f"{role}_page_time": _cost(f"{kind}.time_per_page", 2e-6, "s", f"one of {meaning}"),
-        f"{role}_byte_time": _cost(f"{kind}.time_per_byte", 2e-10, "s/B", f"one byte of {meaning}"),
+        f"{kind} {of}": _cost(
+            f"{kind}.time_per_{of}", start, unit, f"one {'of' * (of == 'page') or 'byte of'} {meaning}"
+        )
+        for kind, meaning in _MEANINGS.items()
+        if kind in kinds
+        for of, start, unit in (("page", 2e-6, "s"), ("byte", 1e-10, "s/B"))
     }
-    names = [f"{each}_{what}_time" for each in ("held", "kept", "unkept") for what in ("visit", "page", "byte")]
+    if "held" in kinds:
+        constants |= {
+            "page_visit_time": _cost("time_per_visit", 1e-5, "s", "fixed cost of a visit to a snapshot's pages"),
+            "missed_byte_time": _cost(
+                "time_per_missed_byte", 1e-10, "s/B", "one byte of a page beyond the outer cache"
+            ),
+            "far_cache": Constant(
+                DEVICE, ("snapshots.outer_cache",), 1e7, (1e6, 1e9), "B", "cache of all cores that pages are found in"
+            ),
+        }
 
     def predict(record: Record, values: Values) -> float:
-        known = {**dict.fromkeys(names, 0.0), **{name: values[name] for name in constants}}
+        kind = str(record.point["kind"])
+        known = {**values, **_NO_PAGES}
+        known |= {f"{_ROLES[kind]}_{of}_time": values[f"{kind} {of}"] for of in ("page", "byte")}
         return phase(
-            "visits_pinned" if role == "unkept" else "visits_kept", known, hit_share=float(role == "held"),
+            "visits_pinned" if kind == "unkept" else "visits_kept", known, hit_share=float(kind == "held"),
             file_pages=record.counts["pages"], file_page=float(record.point["page"]), process_pages=0.0,
-            frame_length=2.0, devices=1.0,
+            frame_length=float(SNAPSHOTS), devices=1.0,
         )  # fmt: skip
 
-    return Group("graphs", ("snapshot_reads",), constants, predict, _where(kind=kind))
+    def chosen(records: Sequence[Record]) -> Sequence[Record]:
+        return [undisturbed(record) for record in records if record.point["kind"] in kinds]
+
+    return Group("graphs", ("snapshot_reads",), constants, predict, chosen)
 
 
 def _pipe(field: str, prefix: str, meaning: str, predict: Predict, **point: str) -> Group:
@@ -173,9 +213,7 @@ _EXCHANGE: Final[Sequence[Group]] = (
 GROUPS: Final[Sequence[Group]] = (
     *(_cells(cell, way) for cell in GATES for way in _PRODUCTS),
     *(_graphs(way) for way in _PRODUCTS),
-    _pages("held", "held", "pages that are held"),
-    _pages("buffered", "kept", "pages that are read and kept"),
-    _pages("unkept", "unkept", "pages that are read past the cache"),
-    _pages("direct", "kept", "pages that are read from the disk"),
+    _pages("held", "buffered", "unkept"),
+    _pages("direct"),
     *_EXCHANGE,
 )

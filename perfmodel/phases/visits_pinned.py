@@ -11,10 +11,9 @@ Worked number: windows of 5, half of the pages held: an eighth is read and kept,
 import sympy
 
 from perfmodel.phases._apart import capacity, fewer
-from perfmodel.phases._base import Phase, symbols
-from perfmodel.phases._visits import found, hits, pages, passed, read
+from perfmodel.phases._base import Phase
+from perfmodel.phases._visits import found, hits, length, pages, passed, read
 
-(length,) = symbols("frame_length")
 replaced = hits / sympy.Max(length - 1, 1)
 kept = sympy.Piecewise((1 - hits, capacity >= (fewer + 2) * pages), (sympy.Min(replaced, 1 - hits), True))
 

@@ -14,15 +14,18 @@ class WorkRates(Spec):
     ----------
     time_per_call, time_per_operation, time_per_element : float
         Fixed cost, of dense products, and of each element of the layer's inputs and outputs, or of a cell's state.
-    time_per_row, time_per_passed_element : float
-        Reaching one neighbor's row, and averaging one of its elements.
+    time_per_passed_element : float
+        Averaging one element of a neighbor's row.
+    time_per_missed_row, time_per_missed_element : float
+        What a neighbor's row, and each of its elements, take longer where the snapshot is larger than the core's cache.
     """
 
     time_per_call: Seconds | None = None
     time_per_operation: Seconds | None = None
     time_per_element: Seconds | None = None
-    time_per_row: Seconds = 0.0
     time_per_passed_element: Seconds = 0.0
+    time_per_missed_row: Seconds = 0.0
+    time_per_missed_element: Seconds = 0.0
 
 
 class DirectedRates(Spec):
@@ -33,9 +36,8 @@ class DirectedRates(Spec):
 
 
 class PageRates(Spec):
-    """Cost of pages of one kind: of a snapshot's visit, of each page, and of each of its bytes."""
+    """Cost of pages of one kind: of each page, and of each of its bytes."""
 
-    time_per_visit: Seconds | None = None
     time_per_page: Seconds | None = None
     time_per_byte: SecondsPerByte | None = None
 
@@ -55,6 +57,10 @@ class SnapshotRates(Spec):
     ----------
     cores : float
         That the processes take turns on.
+    cache, outer_cache : float
+        Of a core, that neighbors' rows are found in; of all cores, that pages are found in [B].
+    time_per_visit, time_per_missed_byte : float
+        A visit to a snapshot's pages, and what one of their bytes takes longer beyond the outer cache.
     lstm, gru, graph : DirectedRates
         A layer of cells, a graph layer.
     held, buffered, unkept, direct : PageRates
@@ -67,6 +73,10 @@ class SnapshotRates(Spec):
     """
 
     cores: Count | None = None
+    cache: PositiveBytes | None = None
+    outer_cache: PositiveBytes | None = None
+    time_per_visit: Seconds | None = None
+    time_per_missed_byte: SecondsPerByte | None = None
     lstm: DirectedRates = DirectedRates()
     gru: DirectedRates = DirectedRates()
     graph: DirectedRates = DirectedRates()
