@@ -24,11 +24,13 @@ from calibration.cores import one_core
 from calibration.journal import Journal, Tell, header
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.measurements import Line, Measurements, as_columns, point_key, read_journal, spent
-from perfmodel.cli.output import warn
 from perfmodel.environment import fingerprint
 from perfmodel.errors import PerfmodelError, SpecError
 
-__all__ = ["Measurements", "measure", "read_journal"]
+__all__ = ["Measurements", "Progress", "measure", "read_journal"]
+
+#: Told how many visits are done and how many there are, between visits.
+Progress = Callable[[int, int], None]
 
 _MOST_BLOCKS = 64  # of one visit: more would fill the journal and tell nothing new
 _TICK = 4000  # turns of the computation that gives the noise floor
@@ -61,10 +63,10 @@ def measure(
     kernels: Sequence[Kernel],
     journal: pathlib.Path,
     quick: bool,
-    progress: bool,
+    progress: Progress | None = None,
     budget: float | None = None,
     seed: int = 0,
-    tell: Tell = warn,
+    tell: Tell = lambda sentence: None,
 ) -> Measurements:
     """Run kernels at their points and write every sample to a journal; an interrupted run is taken up from it.
 
@@ -75,8 +77,8 @@ def measure(
         JSON lines. One of another machine, version or setting, or a complete one, is renamed and kept.
     quick : bool
         Fewer points and rounds, within a minute; otherwise within ten.
-    progress : bool
-        Whether to draw a bar with what is left, on stderr where that is a terminal.
+    progress : callable, optional
+        Told after each visit how many are done, of how many; never during one.
     budget : float, optional
         Time for all visits instead of the usual [s].
     seed : int
@@ -167,17 +169,18 @@ def _steady() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _session(run: _Run, skipped: Sequence[tuple[str, str]], progress: bool) -> None:
+def _session(run: _Run, skipped: Sequence[tuple[str, str]], progress: Progress | None) -> None:
     """Measure until every round is made, and end the journal."""
     run.start()
     for name, reason in skipped:
         run.journal.append({"line": "skipped", "kernel": name, "reason": reason})
-    with _bar(run.visits_left, progress) as advance:
-        for number in range(run.pace.rounds):
-            for kernel, point in run.order(number):
-                if run.due(kernel, point, number):
-                    run.visit(kernel, point, number)
-                    advance()
+    visits = run.visits_left
+    for number in range(run.pace.rounds):
+        for kernel, point in run.order(number):
+            if run.due(kernel, point, number):
+                run.visit(kernel, point, number)
+                if progress is not None:
+                    progress(visits - run.visits_left, visits)
     run.journal.append({"line": "end", "seconds": run.earlier + time.perf_counter() - run.began})
 
 
@@ -316,20 +319,3 @@ def reference_computation() -> Callable[[], float]:
         return time.perf_counter() - began
 
     return once
-
-
-@contextlib.contextmanager
-def _bar(visits: int, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Draw how many visits are done and how long the rest takes; it's drawn between visits only, never during one."""
-    import sys
-
-    if not (wanted and sys.stderr.isatty()):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("measuring"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), TextColumn("left"))
-    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as shown:
-        task = shown.add_task("", total=visits)
-        yield lambda: shown.update(task, advance=1, refresh=True)

@@ -18,8 +18,11 @@ from calibration.pipeline.snapshot_run import SnapshotRun, features_of, neighbor
 
 _SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
 _TARGETS, _TARGETS_QUICK = (80, 600), (90, 560)
-_SHAPES = ((1500, 6, 32, 14), (1500, 24, 160, 40), (5000, 6, 160, 14), (5000, 24, 40, 72), (10000, 12, 140, 28))
-_SHAPES_QUICK = ((1500, 6, 40, 14), (6000, 20, 140, 48), (3000, 24, 24, 72))
+_SHAPES = (
+    (1500, 6, 32, 14), (1500, 24, 160, 40), (5000, 6, 160, 14), (5000, 24, 40, 72), (10000, 12, 140, 28),
+    (12000, 12, 40, 28), (3000, 12, 140, 72),
+)  # fmt: skip
+_SHAPES_QUICK = ((1500, 6, 40, 14), (6000, 20, 140, 48), (3000, 24, 24, 72), (12000, 12, 40, 28), (3000, 6, 140, 28))
 _PAGE = 4096
 
 

@@ -20,7 +20,7 @@ from perfmodel.errors import SpecError
 _PAGES = (4096, 16384, 65536)
 _VISITS, _VISITS_QUICK = (24, 100, 320), (24, 100)
 _MOST = 8 << 20  # bytes of one visit
-_SNAPSHOTS = 6  # that take turns: each finds its pages where a frame's others left them
+SNAPSHOTS = 6  # that take turns: each finds its pages where a frame's others left them
 
 
 class SnapshotReads(Kernel):
@@ -51,8 +51,8 @@ class SnapshotReads(Kernel):
     def prepared(self, point: Point) -> Iterator[Block]:
         """Write a file of some snapshots and open the cache; a block visits the next snapshot."""
         kind, page, visit = str(point["kind"]), int(point["page"]), int(point["visit"])
-        capacity = {"held": _SNAPSHOTS * visit, "unkept": 0}.get(kind, visit)
-        with _file(page * visit * _SNAPSHOTS) as path:
+        capacity = {"held": SNAPSHOTS * visit, "unkept": 0}.get(kind, visit)
+        with _file(page * visit * SNAPSHOTS) as path:
             descriptor = open_pages(path, "direct" if kind == "direct" else "buffered")
             try:
                 cache = PageCache(descriptor, page, capacity, "lru" if kind != "unkept" else "pinned")
@@ -62,10 +62,10 @@ class SnapshotReads(Kernel):
 
 
 def _block(cache: PageCache, point: Point, visit: int, page: int) -> Block:
-    stagings = [Staging(visit, page) for _ in range(_SNAPSHOTS)]
-    orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(_SNAPSHOTS)]
-    turns = itertools.cycle(range(_SNAPSHOTS))
-    for number in range(_SNAPSHOTS):
+    stagings = [Staging(visit, page) for _ in range(SNAPSHOTS)]
+    orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(SNAPSHOTS)]
+    turns = itertools.cycle(range(SNAPSHOTS))
+    for number in range(SNAPSHOTS):
         cache.visit(number * visit, orders[number], stagings[number])
 
     def block() -> Sample:

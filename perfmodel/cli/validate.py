@@ -15,13 +15,21 @@ from perfmodel.units import render
 
 _SUITES = ("lgnnic", "buddy", "mdgnn", "machine")
 _LOADERS = ("plain", "pyg")
+#: Pipelines of this machine, and the modules that run and validate them.
+_PIPELINES = {"mini-batches": "calibration.machine_validation", "snapshots": "calibration.snapshot_validation"}
 
 
 @click.command("validate")
 @click.argument("suite")
 @click.option("--table", metavar="FILE", help="Rows of your own, with the header of the shipped table.")
 @click.option("--profile", metavar="FILE", help="Profile to validate in place of the shipped or the machine's own.")
-@click.option("--quick", is_flag=True, help="machine: 12 configurations in place of 60.")
+@click.option("--quick", is_flag=True, help="machine: fewer configurations.")
+@click.option(
+    "--pipeline",
+    default="mini-batches",
+    metavar="PIPELINE",
+    help=f"machine: what is run, {', '.join(_PIPELINES)} [default: mini-batches].",
+)
 @click.option(
     "--loader", default="plain", metavar="LOADER", help="machine: whose sampler, plain or pyg [default: plain]."
 )
@@ -33,6 +41,7 @@ def command(
     table: str | None,
     profile: str | None,
     quick: bool,
+    pipeline: str,
     loader: str,
     as_json: bool,
 ) -> None:
@@ -42,7 +51,8 @@ def command(
     98 %. buddy: every shipped number within 15 %. mdgnn: median 10 %, every shipped row that no
     other contradicts within 25 %, energies within 15 %. machine: total time with a median error of 10 % and a 90th percentile
     of 25 %, each phase's median 15 %, 80 % inside the intervals, 95 % of the pairs that differ by more than 20 % ordered
-    right; noise above a bound excuses it.
+    right; noise above a bound excuses it. machine --pipeline snapshots: total time of a frame with a median error of 15 %,
+    80 % inside the intervals, 90 % of such pairs ordered right.
     """
     if suite not in _SUITES:
         raise SpecError("validate", f"must be one of {', '.join(_SUITES)}", repr(suite), nearest(suite, _SUITES))
@@ -54,7 +64,10 @@ def command(
         raise SpecError("--quick", "shortens the runs on this machine", f"validate {suite}", "validate machine --quick")
     if loader not in _LOADERS:
         raise SpecError("--loader", f"must be one of {', '.join(_LOADERS)}", repr(loader), nearest(loader, _LOADERS))
-    found = _on_this_machine(profile, quick, loader) if suite == "machine" else _published(suite, table, profile)
+    _check_pipeline(suite, pipeline, loader)
+    found = (
+        _on_this_machine(profile, quick, pipeline, loader) if suite == "machine" else _published(suite, table, profile)
+    )
     document = {"schema": 1, "perfmodel": perfmodel.__version__, **found}
     if as_json:
         write_json(document)
@@ -71,21 +84,58 @@ def _published(suite: str, table: str | None, profile: str | None) -> dict[str, 
     return found
 
 
-def _on_this_machine(profile: str | None, quick: bool, loader: str) -> dict[str, Any]:
-    from calibration.machine_validation import validate
+def _check_pipeline(suite: str, pipeline: str, loader: str) -> None:
+    if pipeline not in _PIPELINES:
+        rule = f"must be one of {', '.join(_PIPELINES)}"
+        raise SpecError("--pipeline", rule, repr(pipeline), nearest(pipeline, _PIPELINES))
+    if suite != "machine" and pipeline != "mini-batches":
+        raise SpecError("--pipeline", "names what runs on this machine", f"validate {suite}", "validate machine")
+    if loader != "plain" and pipeline != "mini-batches":
+        raise SpecError("--loader", "is of the pipeline mini-batches", repr(loader), "--loader plain")
+
+
+def _on_this_machine(profile: str | None, quick: bool, pipeline: str, loader: str) -> dict[str, Any]:
+    import importlib
+
     from perfmodel.cli.output import progress_bar
 
+    options = {} if loader == "plain" else {"loader": loader}
     with progress_bar("running configurations") as progress:
-        return validate(profile, quick, progress, loader="pyg" if loader == "pyg" else "plain")
+        validation = importlib.import_module(_PIPELINES[pipeline])
+        found: dict[str, Any] = validation.validate(profile, quick, progress, **options)
+    return {"pipeline": pipeline, **found}
+
+
+def _of_mini_batches(row: dict[str, Any]) -> list[str]:
+    return [
+        f"{row['graph'].removeprefix('synthetic-')} {row['batch']}x{row['fanout']}",
+        f"{row['dimension']}-{row['hidden']}-{row['classes']} {row['precision']}",
+        f"{row['mechanism']} {render(row['chunk'], 'B')} x{row['window']}",
+        f"{row['placement']}, {row['workers']} workers",
+    ]
+
+
+def _of_snapshots(row: dict[str, Any]) -> list[str]:
+    return [
+        f"{row['processes']} for {row['window']}, {row['layers']} layers",
+        f"{row['nodes']}x{row['width']}, {row['targets']}x{row['degree']}",
+        f"{row['cell']} {row['hidden']}, {row['exchange']} x{row['fragments']}",
+        f"{row['policy']} {row['capacity']} x {render(row['page'], 'B')}, {row['reading']}",
+    ]
+
+
+#: What the four first columns of each pipeline's table are, and how they are written.
+_COLUMNS = {
+    "mini-batches": ("a mini-batch", ("graph, batch", "widths", "transfer", "sampling on"), _of_mini_batches),
+    "snapshots": ("a frame", ("processes", "snapshot, targets", "cells, states", "pages"), _of_snapshots),
+}
 
 
 def _write_machine(document: dict[str, Any]) -> None:
+    unit, names, written = _COLUMNS[document["pipeline"]]
     rows = [
         [
-            f"{row['graph'].removeprefix('synthetic-')} {row['batch']}x{row['fanout']}",
-            f"{row['dimension']}-{row['hidden']}-{row['classes']} {row['precision']}",
-            f"{row['mechanism']} {render(row['chunk'], 'B')} x{row['window']}",
-            f"{row['placement']}, {row['workers']} workers",
+            *written(row),
             render(row["measured"], "s"),
             render(row["predicted"], "s"),
             f"{row['ape']:.1%}",
@@ -95,8 +145,8 @@ def _write_machine(document: dict[str, Any]) -> None:
         for row in document["rows"]
         if row["quantity"] == "total"
     ]
-    header = ["graph, batch", "widths", "transfer", "sampling on", "measured", "predicted", "error", "noise", "in"]
-    write_table("total time of a mini-batch (--json has every phase)", header, rows, numbers=(4, 5, 6, 7))
+    header = [*names, "measured", "predicted", "error", "noise", "in"]
+    write_table(f"total time of {unit} (--json has every phase)", header, rows, numbers=(4, 5, 6, 7))
     summaries = [
         [
             quantity,

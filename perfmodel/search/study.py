@@ -121,11 +121,14 @@ def study(
         rule = f"must be one of {', '.join(SAMPLERS)}"
         raise SpecError("sampler", rule, shown(settings.sampler), nearest(str(settings.sampler), SAMPLERS))
     with _quiet():
-        worker = _Worker(evaluator, _Kept(evaluator, place, name, settings, stop), settings, stop)
+        kept = _Kept(evaluator, place, name, settings, stop)
+        worker = _Worker(evaluator, kept, settings, stop)
         try:
             worker.run(warm, progress)
         except StorageGone as gone:
             raise gone.after(len(worker.memory), worker.memory.value) from None
+        finally:
+            kept.close()
     return Studied(worker.memory, worker.kept.name, len(worker.told), worker.ended)
 
 
@@ -154,9 +157,11 @@ class _Kept:
         about = _about(evaluator)
         self.name = name or f"{about['workload']} on {about['system']}"
         sampler = make_sampler(settings, evaluator, settings.seed)
+        self._storage: optuna.storages.BaseStorage | None = None
         try:
+            self._storage = _storage(place)
             self.study = optuna.create_study(
-                storage=_storage(place),
+                storage=self._storage,
                 sampler=sampler,
                 study_name=self.name,
                 directions=["minimize"] * len(evaluator.objectives),
@@ -164,9 +169,18 @@ class _Kept:
             )
             self._claim(about)
         except SpecError:
+            self.close()
             raise
         except Exception as error:  # whatever a broken file, a wrong URL or a silent server brings up
+            self.close()
             raise wrong_storage(place, error) from None
+
+    def close(self) -> None:
+        """Close the connections to a server."""
+        if isinstance(self._storage, optuna.storages.RDBStorage):
+            with contextlib.suppress(Exception):  # a server that is gone can't be told goodbye
+                self._storage.remove_session()
+            self._storage.engine.dispose()
 
     @property
     def shared(self) -> bool:

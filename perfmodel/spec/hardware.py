@@ -21,6 +21,7 @@ from perfmodel.spec._base import (
     Spec,
     Within,
 )
+from perfmodel.spec.snapshots import SnapshotRates
 from perfmodel.spec.storage import Flash, GraphRates, HostPool, JoulesPerByte, PeerEngine, SoftwareStack, SystolicArray
 
 INFINITE = float("inf")
@@ -164,6 +165,7 @@ class Device(NamedSpec):
     flash: Flash | None = None
     array: SystolicArray | None = None
     graph: GraphRates = GraphRates()
+    snapshots: SnapshotRates = SnapshotRates()
     peer: PeerEngine = PeerEngine()
     stack: SoftwareStack | None = None
     pool: HostPool = HostPool()

@@ -71,7 +71,7 @@ def toys() -> list[Toy]:
 
 
 def ran(kernels: Sequence[Kernel], journal: pathlib.Path, budget: float | None = None, **more: Any) -> Measurements:
-    return measure(kernels, journal, quick=True, progress=False, budget=budget, **more)
+    return measure(kernels, journal, quick=True, budget=budget, **more)
 
 
 def lines_of(journal: pathlib.Path) -> list[dict[str, Any]]:
@@ -152,8 +152,10 @@ CHILD = """
 import pathlib, sys
 sys.path.insert(0, {tests!r})
 from test_run import SHORT, interrupted_kernels, measure, run
+from perfmodel.cli.output import progress_bar, warn
 run.QUICK = SHORT
-measure(interrupted_kernels(), pathlib.Path({journal!r}), quick=True, progress={progress})
+with progress_bar("measuring") as progress:
+    measure(interrupted_kernels(), pathlib.Path({journal!r}), quick=True, progress=progress, tell=warn)
 """
 
 
@@ -161,9 +163,9 @@ def interrupted_kernels() -> list[Toy]:
     return [Toy("first", [0.03, 0.031]), Toy("second", [0.032, 0.033])]
 
 
-def started(journal: pathlib.Path, progress: bool = False, **more: Any) -> subprocess.Popen[str]:
+def started(journal: pathlib.Path, **more: Any) -> subprocess.Popen[str]:
     tests = str(pathlib.Path(__file__).parent)
-    code = CHILD.format(tests=tests, journal=str(journal), progress=progress)
+    code = CHILD.format(tests=tests, journal=str(journal))
     return subprocess.Popen([sys.executable, "-W", "error", "-c", code], text=True, **more)
 
 
@@ -192,7 +194,7 @@ def test_what_was_measured_survives_and_the_next_run_takes_it_up(journal: pathli
     assert 5 <= len(earlier) < 12
     told: list[str] = []
     kernels = interrupted_kernels()
-    found = measure(kernels, journal, quick=True, progress=False, tell=told.append)
+    found = measure(kernels, journal, quick=True, tell=told.append)
     assert found.complete
     assert journal.read_bytes().startswith(before)
     assert len(told) == 1
@@ -201,7 +203,7 @@ def test_what_was_measured_survives_and_the_next_run_takes_it_up(journal: pathli
     assert visits[: len(earlier)] == earlier
     assert len(visits) == len(set(visits)) == 12
     fresh = journal.with_name("fresh")
-    measure(kernels, fresh, quick=True, progress=False)
+    measure(kernels, fresh, quick=True)
     assert visits == visits_of(fresh)  # the order is the same as without the interruption
     assert found.seconds > partly.seconds > 0
 
@@ -317,7 +319,7 @@ journal = pathlib.Path({journal!r})
 filler = journal.with_name("filler")
 try:
     filler.write_bytes(bytes({filler}))
-    measure(toys(), journal, quick=True, progress=False)
+    measure(toys(), journal, quick=True)
 except SpecError as error:
     print(error)
     raw = journal.read_bytes() if journal.exists() else b""
@@ -326,7 +328,7 @@ except SpecError as error:
     filler.unlink()
     if {limit}:
         sys.exit()
-    print(measure(toys(), journal, quick=True, progress=False, tell=lambda _: None).complete)
+    print(measure(toys(), journal, quick=True, tell=lambda _: None).complete)
 """
 
 
@@ -490,7 +492,7 @@ def test_an_interrupted_run_gives_its_cores_back(journal: pathlib.Path) -> None:
 
 def test_the_bar_is_drawn_on_a_terminal_only(journal: pathlib.Path) -> None:
     ours, theirs = pty.openpty()
-    with started(journal, progress=True, stdout=subprocess.PIPE, stderr=theirs) as child:
+    with started(journal, stdout=subprocess.PIPE, stderr=theirs) as child:
         os.close(theirs)
         drawn = b""
         with contextlib.suppress(OSError):  # how a terminal ends
@@ -502,7 +504,7 @@ def test_the_bar_is_drawn_on_a_terminal_only(journal: pathlib.Path) -> None:
     assert b"measuring" in drawn
     assert b"left" in drawn
     journal.unlink()
-    with started(journal, progress=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with started(journal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.communicate(timeout=60) == ("", "")
     assert child.returncode == 0
 

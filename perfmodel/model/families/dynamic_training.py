@@ -12,6 +12,7 @@ import numpy as np
 from perfmodel.model.compose import Part, Step, once
 from perfmodel.model.families._base import Family, Item, Limit
 from perfmodel.spec.precision import PRECISIONS
+from perfmodel.spec.scenario import Scenario
 
 _REMEMBERED = ("draws_remembered",) * 4
 _CACHES: Mapping[str, tuple[str, ...]] = {
@@ -57,6 +58,13 @@ class DynamicTraining(Family):
     flattened: ClassVar = ("system", "plan", "workload")
     sent_kinds: ClassVar = ()
     fetch: ClassVar = ("storage",)
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Family:
+        """Return a scenario on storage devices and accelerators, or on processes where a core stands for them."""
+        from perfmodel.model.families._snapshots_on_cores import SnapshotsOnCores  # which builds on this module
+
+        return (SnapshotsOnCores if scenario.system.storage.kind == "cpu" else cls)(scenario)
 
     @property
     def _is_near_data(self) -> bool:
@@ -188,6 +196,10 @@ class DynamicTraining(Family):
             "flash.holds_next_page": float(flash.cache_register),
             "flash.sends_rows": float(flash.transfer == "row"),
         }
+        return found | self._item_values()
+
+    def _item_values(self) -> dict[str, float]:
+        found: dict[str, float] = {}
         for each in ("hop", "layer"):
             for item in self._items[each]:
                 fields = dataclasses.asdict(item).items()
