@@ -2,7 +2,7 @@ r"""A hop's reads by themselves: none of the next hop starts before all of this 
 
 .. math:: t = z \left((r - q)^+ t_p + L_0 + E(\min(r, q))\right)
 
-Worked number: 128 reads at once over 16 channels, 17.12 us alone: the fullest channel gets 13.6, so the hop takes 82
+Worked number: 128 reads at once over 16 channels, 17.12 us alone: the fullest channel gets 13.5, so the hop takes 81
 us.
 """
 
