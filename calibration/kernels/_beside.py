@@ -7,14 +7,21 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-_OWN: Final = 1 << 20  # bytes: what another process' cells and messages leave in a core's own cache
+CELLS: Final = 1 << 20  # bytes: what another process' cells and messages leave in a core's own cache
+FRAME: Final = 12 << 20  # bytes: what the rest of a frame, and other tenants of a host meanwhile, leave in all caches
 
 
 class Beside:
-    """Fills a core's own cache with something else, then brings in what the next block will find there."""
+    """Fills caches with something else, then brings in what the next block will find there.
 
-    def __init__(self) -> None:
-        self._junk = np.zeros(_OWN, np.uint8)
+    Parameters
+    ----------
+    size : int
+        Of what fills them [B].
+    """
+
+    def __init__(self, size: int = CELLS) -> None:
+        self._junk = np.zeros(size, np.uint8)
 
     def __call__(self, *written: NDArray[Any]) -> None:
         """Displace; the arrays are then written as whoever received them would have."""

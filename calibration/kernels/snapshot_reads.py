@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._beside import FRAME, Beside
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
 from calibration.pipeline.nameless import nameless
 from calibration.pipeline.snapshot_pages import PageCache, Staging, open_pages
@@ -64,12 +65,13 @@ class SnapshotReads(Kernel):
 def _block(cache: PageCache, point: Point, visit: int, page: int) -> Block:
     stagings = [Staging(visit, page) for _ in range(SNAPSHOTS)]
     orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(SNAPSHOTS)]
-    turns = itertools.cycle(range(SNAPSHOTS))
+    turns, beside = itertools.cycle(range(SNAPSHOTS)), Beside(FRAME)
     for number in range(SNAPSHOTS):
         cache.visit(number * visit, orders[number], stagings[number])
 
     def block() -> Sample:
         number = next(turns)
+        beside()
         misses = cache.misses
         began = time.perf_counter()
         cache.visit(number * visit, orders[number], stagings[number])

@@ -1,4 +1,4 @@
-"""Processes that hold snapshots: right to the last bit, page by page, and gone when something goes wrong; constants come back."""
+"""Processes that hold snapshots: right to the last bit, page by page, and gone when something fails; constants come back."""
 
 from __future__ import annotations
 
@@ -143,8 +143,9 @@ def test_a_file_that_is_gone_is_a_sentence(folder: pathlib.Path, monkeypatch: py
         yield str(folder / "gone")
 
     monkeypatch.setattr(SnapshotPipeline, "_stored", nowhere)
-    with SnapshotPipeline(1) as pipeline, nothing_is_left(pipeline, folder):
-        with pytest.raises(PipelineError, match=r"process 0: .*No such file"):
+    with SnapshotPipeline(1) as pipeline:
+        missing = pytest.raises(PipelineError, match=r"process 0: .*No such file")
+        with nothing_is_left(pipeline, folder), missing:
             pipeline.run(SMALL)
 
 
@@ -157,7 +158,7 @@ def test_a_file_that_is_cut_short_is_a_sentence(folder: pathlib.Path, monkeypatc
         yield str(short)
 
     monkeypatch.setattr(SnapshotPipeline, "_stored", stored)
-    with SnapshotPipeline(1) as pipeline, pytest.raises(PipelineError, match="process 0: page .* was read short"):
+    with SnapshotPipeline(1) as pipeline, pytest.raises(PipelineError, match=r"process 0: page .* was read short"):
         pipeline.run(SMALL)
 
 
