@@ -42,7 +42,7 @@ GRAPH = {
 }  # fmt: skip
 GRAPHS = {
     "frame_length": 8.0, "devices": 3.0, "process_cores": 2.0, "visit_time": 2 * MS, "layer_time": 1 * MS, "wake_time": 0.0,
-    "way_message_time": 0.0, "send_wake_time": 0.0, "send_message_time": 0.0,
+    "way_message_time": 0.0, "send_wake_time": 0.0, "send_message_time": 0.0, "page_restart_time": 0.0,
 }  # fmt: skip
 CHAIN = {
     "cell_time": 0.2 * MS, "exchange_time": 0.1 * MS, "handling_time": 0.0, "frame_length": 8.0, "devices": 3.0,
@@ -82,7 +82,10 @@ CASES = {
         {**VISIT, **dict.fromkeys(("held_page_time", "held_byte_time"), 0.0), "hit_share": 1.0, "far_cache": 8 * 440 * 4096.0},
         220 * 4096.0
     ),
-    "a visit": ("visits_kept", {**VISIT, "hit_share": 0.5, "file_pages": 0.0, "page_visit_time": 7 * US}, 7 * US),
+    "a visit": (
+        "visits_kept", {**dict.fromkeys(VISIT, 0.0), "file_pages": 1.0, "file_page": 1.0, "frame_length": 1.0,
+        "hit_share": 0.5, "page_visit_time": 7 * US}, 7 * US
+    ),
     "elements of neighbors": ("graph_on_core", {**GRAPH, "neighbor_element_time": 0.1 * NS}, 0.1 * MS),
     "products of a graph layer": ("graph_on_core", {**GRAPH, "graph_operation_time": 1.0}, 2 * 2 * 500 * 100 * 32),
     "a second graph layer": (
@@ -92,9 +95,10 @@ CASES = {
         "cells_on_core",
         {
             "batch_targets": 200.0, "hidden_width": 32.0, "cell_gates": 4.0, "cell_products": 2.0, "cell_call_time": 40 * US,
-            "cell_operation_time": 20e-12, "cell_element_time": 12 * NS,
+            "cell_operation_time": 20e-12, "cell_element_time": 12 * NS, "cell_restart_time": 30 * US, "is_resident": 1.0,
+            "devices": 2.0,
         },
-        40 * US + 3_276_800 * 20e-12 + 6400 * 12 * NS,
+        70 * US + 3_276_800 * 20e-12 + 6400 * 12 * NS,
     ),
     "to another core": ("state_to_process", {**STATE, **WAYS, "devices": 2.0, "process_cores": 2.0}, 60 * US),
     "to the same core": ("state_to_process", {**STATE, **WAYS, "devices": 2.0, "process_cores": 1.0}, 30 * US),
@@ -118,6 +122,9 @@ CASES = {
     ),
     "chain of one process": ("chain_on_cores", {**CHAIN, "devices": 1.0, "cell_layers": 3.0}, 24 * 0.2 * MS),
     "graphs": ("graphs_on_cores", GRAPHS, 16 * MS),
+    "processes that start": (
+        "graphs_on_cores", {**GRAPHS, "visit_time": 0.0, "layer_time": 0.0, "page_restart_time": 1.0, "send_wake_time": 0.1}, 2.4
+    ),
     "graphs of one process": ("graphs_on_cores", {**GRAPHS, "devices": 1.0}, 24 * MS),
     "graphs of two, seven snapshots": ("graphs_on_cores", {**GRAPHS, "devices": 2.0, "frame_length": 7.0}, 12 * MS),
     "forward": (
