@@ -309,7 +309,7 @@ def test_more_work_takes_longer(profile: dict[str, Any], less: dict[str, Any], m
 def test_what_was_not_measured_is_named(measured: Measurements) -> None:
     some = _measurements([record for record in measured.samples if record.kernel != "state_exchange"])
     table = profile_table(some, fitted_groups(some))
-    with pytest.raises(MissingCalibration, match=r"snapshots\.other_core"):
+    with pytest.raises(MissingCalibration, match=r"snapshots\.sending"):
         predict(scenario_of(SMALL, table))
 
 

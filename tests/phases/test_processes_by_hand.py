@@ -123,7 +123,8 @@ CASES = {
     "chain of one process": ("chain_on_cores", {**CHAIN, "devices": 1.0, "cell_layers": 3.0}, 24 * 0.2 * MS),
     "graphs": ("graphs_on_cores", GRAPHS, 16 * MS),
     "processes that start": (
-        "graphs_on_cores", {**GRAPHS, "visit_time": 0.0, "layer_time": 0.0, "page_restart_time": 1.0, "send_wake_time": 0.1}, 2.4
+        "graphs_on_cores",
+        {**GRAPHS, "visit_time": 0.0, "layer_time": 0.0, "page_restart_time": 1.0, "send_wake_time": 0.1}, 2.4
     ),
     "graphs of one process": ("graphs_on_cores", {**GRAPHS, "devices": 1.0}, 24 * MS),
     "graphs of two, seven snapshots": ("graphs_on_cores", {**GRAPHS, "devices": 2.0, "frame_length": 7.0}, 12 * MS),
