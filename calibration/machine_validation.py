@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.disturbance import SLOWED, disturbed_share, full_speed, undisturbed
+from calibration.machine_tables import sentences, tables
 from calibration.measurements import relative_spread
 from calibration.pipeline.clock import BatchTimes
 from calibration.pipeline.configuration import Configuration, SyntheticGraph
@@ -23,6 +24,8 @@ from calibration.pipeline.run import Pipeline
 from calibration.validation import Row, by_quantity, summary
 from perfmodel.estimate import interval_of
 from perfmodel.spec.scenario import Scenario
+
+__all__ = ["compared", "design", "document", "ordered", "run_design", "sentences", "tables", "validate"]
 
 Array = NDArray[np.float64]
 
@@ -261,6 +264,7 @@ def document(runs: Sequence[Run], rows: Sequence[Row], scenarios: Sequence[Scena
     fitted = sum(parameter.fitted for found in profiles.values() for parameter in found.parameters)
     return {
         "suite": "machine",
+        "pipeline": "sampled-training",
         "inputs": {name: digest for scenario in scenarios for name, digest in sorted(scenario.inputs.items())},
         "columns": list(runs[0].asked.inputs()),
         "rows": [{**row.to_dict(), "noise": row.resolution / row.measured} for row in rows],

@@ -21,7 +21,7 @@ from calibration.pipeline.process import one_thread, settle
 from calibration.pipeline.snapshot_messages import Envelope, Kind, Mailbox, receive_state, send_state
 from calibration.pipeline.snapshot_run import MOST_ON_THE_WAY
 
-_BYTES, _BYTES_QUICK = (256, 4096, 24 << 10, 72 << 10), (1024, 48 << 10)
+_BYTES, _BYTES_QUICK = (1024, 12 << 10, 64 << 10), (1024, 48 << 10)
 _FRAGMENTS, _FRAGMENTS_QUICK = (1, 4, 16), (1, 8)
 _WAYS = (
     ("way", "other core"),

@@ -1,0 +1,28 @@
+r"""Reads and graph layers of a frame on the core that has most of them, from its start until all have reported.
+
+.. math:: t = z (t_v + t_g) + (N - 1)\,t_s + 2\,t_w, \quad
+          z = \max\!\left(\frac{s}{N} \left\lceil \frac{N}{K} \right\rceil,\ \lceil s / \min(N, K) \rceil\right)
+
+Worked number: 8 snapshots of 3 ms on 3 processes and 2 cores: one core has two processes with 5.3 snapshots, 16 ms.
+"""
+
+import sympy
+
+from perfmodel.phases._base import Phase, symbols
+from perfmodel.phases._processes import cores, devices, length
+
+(visit, layer, wake, each, send_wake, send_each) = symbols(
+    "visit_time layer_time wake_time way_message_time send_wake_time send_message_time"
+)
+turns = sympy.Max(length / devices * sympy.ceiling(devices / cores), sympy.ceiling(length / sympy.Min(devices, cores)))
+told = wake + each
+
+PHASE = Phase(
+    name="graphs_on_cores",
+    result="graph_work_time",
+    unit="s",
+    expression=turns * (visit + layer) + (devices - 1) * (send_wake + send_each) + 2 * told,
+    meaning="reads and graph layers of a frame on the busiest core",
+    source="mdgnn2026",
+    assumption="processes are bound to cores in turn; all snapshots take as long",
+)
