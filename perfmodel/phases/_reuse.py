@@ -66,8 +66,8 @@ def summed_slope(draws: sympy.Expr) -> sympy.Expr:
 def _untouched(draws: sympy.Expr, visits: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr, sympy.Expr]]:
     """Yield each class with the chances that a row is untouched by so many draws, by one visit's fewer, and so on, added up."""
     for count, chance in _classes:
-        by_visit = smaller(sympy.exp(-chance * visit), sympy.Float(1 - 1e-12))
-        series = (1 - by_visit ** (visits + 1)) / (1 - by_visit)
+        each = larger(chance * visit, sympy.Float(1e-12))
+        series = (1 - sympy.exp(-(visits + 1) * each)) / (1 - sympy.exp(-each))
         yield count, chance, sympy.exp(-chance * (draws - visits * visit)) * series
 
 

@@ -70,7 +70,7 @@ COPY = {
     "uplink_latency": 0.15 * US,
 }  # fmt: skip
 FETCH = {
-    "device_turns": 1.0, "pooled_rows": 3430.0, **AMAZON, "is_double_buffered": 1.0, "graph_work_time": 600 * US,
+    "device_turns": 1.0, "pooled_rows": 3430.0, **AMAZON, "is_double_buffered": 1.0, "pool_request_time": 0.0, "pool_requests": 256.0, "graph_work_time": 600 * US,
     "link_bandwidth": 25e9, "uplink_bandwidth": 100e9, "devices": 4.0, "uplink_latency": 0.15 * US,
 }  # fmt: skip
 #: Windows of 4 snapshots with 100 rows each.
@@ -374,8 +374,13 @@ CASES = {
     ),
     "flash stream, more than are in flight": (
         "flash_stream",
+        {**HOP, **SINGLE, "flash_reads": 300.0, "queue_depth": 100.0, "flash_pace": 20 * US, "ramp_time": 0.0},
+        (200 * 20 + 99 * 17.12 + 17.12) * US,
+    ),
+    "flash stream, all of them on one plane": (
+        "flash_stream",
         {**HOP, **SINGLE, "flash_reads": 300.0, "queue_depth": 100.0, "flash_pace": 1 * US, "ramp_time": 0.0},
-        1912 * US,
+        300 * 17.12 * US,
     ),
     "flash reads, last hop": (
         "flash_reads",
@@ -484,6 +489,16 @@ CASES = {
         "pool_fetch",
         {**FETCH, "is_double_buffered": 0.0, "devices": 8.0},
         111.1576 * US,
+    ),
+    "pool fetch, requests take longest": (
+        "pool_fetch",
+        {**FETCH, "is_double_buffered": 0.0, "pool_request_time": 1 * US},
+        3430.31616 * US,
+    ),
+    "pool fetch, one request at a time": (
+        "pool_fetch",
+        {**FETCH, "is_double_buffered": 0.0, "pool_requests": 1.0},
+        3430 * 0.31616 * US,
     ),
     "pool rows": (
         "pool_rows",

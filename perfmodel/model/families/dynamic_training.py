@@ -14,12 +14,12 @@ from perfmodel.model.families._base import Family, Item, Limit
 from perfmodel.spec.precision import PRECISIONS
 from perfmodel.spec.scenario import Scenario
 
-_REMEMBERED = ("draws_remembered",) * 4
+_REMEMBERED = ("draws_remembered",) * 5
 _CACHES: Mapping[str, tuple[str, ...]] = {
     "lru scan": ("scan_lru",),
     "pinned scan": ("scan_pinned",),
     "lru drawn": (*_REMEMBERED, *("visits_remembered",) * 4, "drawn_lru"),
-    "pinned drawn": (*_REMEMBERED, *("draws_admitted",) * 7, "drawn_pinned"),
+    "pinned drawn": (*_REMEMBERED, *("draws_admitted",) * 8, "drawn_pinned"),
 }
 _FOUND = ("remembered_draws", "remembered_visits", "admitted_draws")
 _NODES = Part(("hop_nodes",), "hop")
