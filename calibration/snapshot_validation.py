@@ -1,8 +1,8 @@
 """Predicted against measured on this machine: processes that hold snapshots, on a design that no constant was fitted to.
 
-A balanced design of configurations, run in random order, each several times; sizes are others than those of the kernels. Times
-are lower quartiles, of frames as of the kernels' blocks: other tenants of a machine lengthen some of both. The errors of plain
-medians stand beside them.
+A balanced design of configurations, run in random order, each several times; sizes are others than those of the kernels. As
+with the kernels, what counts are frames between two pulses at full speed on all cores; a configuration that has too few of
+them is run again, some times. The errors of medians over all frames stand beside.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.disturbance import SLOWED, disturbed_share, full_speed, undisturbed
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
 from calibration.machine_tables import sentences, tables
 from calibration.machine_validation import DIFFERENT, ordered
@@ -22,7 +23,6 @@ from calibration.measurements import relative_spread
 from calibration.pipeline.process import keep_memory
 from calibration.pipeline.snapshot_host import WARM_UP, FrameTimes, SnapshotPipeline
 from calibration.pipeline.snapshot_run import MOST_ON_THE_WAY, MOST_PROCESSES, PARTS, SnapshotRun
-from calibration.snapshot_constants import QUANTILE
 from calibration.snapshot_prediction import predicted_hit_rate, replayed, scenario_of
 from calibration.validation import Row, by_quantity, summary
 from perfmodel.errors import ModelError
@@ -35,7 +35,9 @@ Array = NDArray[np.float64]
 
 MEDIAN_BOUND, COVERAGE_BOUND, ORDER_BOUND = 0.15, 0.80, 0.90
 CONFIGURATIONS, CONFIGURATIONS_QUICK = 32, 8
-REPEATS: Final = 3
+REPEATS, MOST_REPEATS = 3, 6
+LEAST_FRAMES: Final = 5  # undisturbed; a configuration with fewer is run again
+_FRAMES: Final = 12  # about so many in each repeat
 #: Of the design that is run: the model was developed on that of seed 0.
 SEED: Final = 20261202
 #: By the host's clock.
@@ -68,11 +70,13 @@ class Run:
     ----------
     asked : SnapshotRun
     times, medians : mapping of quantity to float
-        ``total`` and each phase: lower quartile and median over all its frames [s].
+        ``total`` and each phase: median over its undisturbed frames, and over all [s].
     spread : mapping of quantity to float
-        Relative deviation between the repeats' lower quartiles (robust).
+        Relative deviation between the repeats' medians of undisturbed frames (robust).
     hits : float
         Share of the pages that were found in a process' own cache.
+    pulses : sequence of float
+        Beside all its frames [s].
     """
 
     asked: SnapshotRun
@@ -80,6 +84,7 @@ class Run:
     medians: Mapping[str, float]
     spread: Mapping[str, float]
     hits: float
+    pulses: Sequence[float]
 
 
 def design(count: int, seed: int = 0) -> list[SnapshotRun]:
@@ -108,13 +113,17 @@ def _runnable(chosen: dict[str, Any], seed: int) -> SnapshotRun:
         chosen["reading"] = "buffered"
     asked = SnapshotRun(**{**chosen, "hidden": hidden, "seed": seed})
     capacity = round(share * asked.pages * asked.window / asked.processes)
-    return dataclasses.replace(asked, capacity=capacity, frames=2 * asked.processes if asked.processes > 2 else 6)
+    return dataclasses.replace(asked, capacity=capacity, frames=asked.processes * -(-_FRAMES // asked.processes))
 
 
 def run_design(
-    runs: Sequence[SnapshotRun], repeats: int = REPEATS, seed: int = 0, progress: Progress | None = None
+    runs: Sequence[SnapshotRun],
+    repeats: int = REPEATS,
+    seed: int = 0,
+    progress: Progress | None = None,
+    most_repeats: int = MOST_REPEATS,
 ) -> list[Run]:
-    """Run configurations in random order, each some times.
+    """Run configurations in random order, each some times and disturbed ones again.
 
     The first time every hidden state is compared with the same training in one process, and the pages that were read with an
     exact replay of the caches.
@@ -124,21 +133,42 @@ def run_design(
     PipelineError
         A process ended, or something did not arrive or come out as it must.
     """
-    visited = [(number, repeat) for repeat in range(repeats) for number in range(len(runs))]
-    order = np.random.default_rng([seed, 1]).permutation(len(visited))
-    found: dict[int, list[list[FrameTimes]]] = {number: [] for number in range(len(runs))}
+    found: list[list[list[FrameTimes]]] = [[] for _ in runs]
+    random, done = np.random.default_rng([seed, 1]), 0
+    visits = [number for _ in range(repeats) for number in range(len(runs))]
     keep_memory()
     with SnapshotPipeline(min(MOST_PROCESSES, max(run.processes for run in runs))) as pipeline:
-        for done, index in enumerate(order):
-            number, _ = visited[index]
-            asked, first = runs[number], not found[number]
-            frames = pipeline.run(asked, verify=first)
-            if first:
-                check_pages(asked, frames)
-            found[number].append(frames)
-            if progress is not None:
-                progress(done + 1, len(visited))
-    return [_condensed(asked, found[number]) for number, asked in enumerate(runs)]
+        while visits:
+            for number in random.permutation(visits):
+                found[number].append(_checked_run(pipeline, runs[number], first=not found[number]))
+                done += 1
+                if progress is not None:
+                    progress(done, max(done, len(runs) * repeats))
+            fast = _full_speed(found)
+            visits = [
+                number
+                for number, of_it in enumerate(found)
+                if len(of_it) < most_repeats and _calm(of_it, fast) < LEAST_FRAMES
+            ]
+    fast = _full_speed(found)
+    return [_condensed(asked, of_it, fast) for asked, of_it in zip(runs, found, strict=True)]
+
+
+def _checked_run(pipeline: SnapshotPipeline, asked: SnapshotRun, first: bool) -> list[FrameTimes]:
+    frames = pipeline.run(asked, verify=first)
+    if first:
+        check_pages(asked, frames)
+    return frames
+
+
+def _full_speed(found: Sequence[Sequence[Sequence[FrameTimes]]]) -> float:
+    flat = itertools.chain.from_iterable(itertools.chain.from_iterable(found))
+    return full_speed([frame.pulse for frame in flat])
+
+
+def _calm(repeats: Sequence[Sequence[FrameTimes]], fast: float) -> int:
+    """Return how many frames are undisturbed."""
+    return sum(frame.pulse <= SLOWED * fast for frame in itertools.chain.from_iterable(repeats))
 
 
 def check_pages(asked: SnapshotRun, frames: Sequence[FrameTimes]) -> None:
@@ -157,23 +187,19 @@ def check_pages(asked: SnapshotRun, frames: Sequence[FrameTimes]) -> None:
         )
 
 
-def _condensed(asked: SnapshotRun, repeats: Sequence[Sequence[FrameTimes]]) -> Run:
-    times = {
-        name: [[frame.total if name == "total" else frame.phases[name] for frame in frames] for frames in repeats]
-        for name in ("total", *PHASES)
-    }
-    frames = list(itertools.chain.from_iterable(repeats))
-    hits, misses = sum(frame.hits for frame in frames), sum(frame.misses for frame in frames)
-    return Run(
-        asked,
-        {name: float(np.quantile(np.concatenate(found), QUANTILE)) for name, found in times.items()},
-        {name: float(np.median(np.concatenate(found))) for name, found in times.items()},
-        {
-            name: relative_spread([float(np.quantile(repeat, QUANTILE)) for repeat in found])
-            for name, found in times.items()
-        },
-        hits / (hits + misses),
-    )
+def _condensed(asked: SnapshotRun, repeats: Sequence[Sequence[FrameTimes]], fast: float) -> Run:
+    every = [(number, frame) for number, repeat in enumerate(repeats) for frame in repeat]
+    pulses = [frame.pulse for _, frame in every]
+    times, medians, spread = {}, {}, {}
+    for name in ("total", *PHASES):
+        taken = np.array([frame.total if name == "total" else frame.phases[name] for _, frame in every])
+        calm = undisturbed(taken.tolist(), pulses, fast, LEAST_FRAMES)
+        times[name], medians[name] = float(np.median(taken[calm])), float(np.median(taken))
+        of_repeats = [[taken[k] for k in calm if every[k][0] == number] for number in range(len(repeats))]
+        groups = [float(np.median(group)) for group in of_repeats if group]
+        spread[name] = relative_spread(groups if len(groups) > 1 else taken[calm].tolist())
+    hits, misses = sum(frame.hits for _, frame in every), sum(frame.misses for _, frame in every)
+    return Run(asked, times, medians, spread, hits / (hits + misses), pulses)
 
 
 def compared(run: Run, scenario: Scenario) -> list[Row]:
@@ -248,6 +274,8 @@ def document(runs: Sequence[Run], rows: Sequence[Row], scenarios: Sequence[Scena
         ],
         "summary": summary(rows),
         "by_quantity": quantities,
+        "disturbed": disturbed_share([pulse for run in runs for pulse in run.pulses]),
+        "least_undisturbed": LEAST_FRAMES,
         "ordered_pairs": {"share": share, "pairs": pairs, "different_by": DIFFERENT},
         "hit_rates": [{"measured": run.hits, "predicted": predicted_hit_rate(run.asked)} for run in runs],
         "fitted_parameters": sum(each.fitted for found in profiles.values() for each in found.parameters),
