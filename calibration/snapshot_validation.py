@@ -1,8 +1,8 @@
 """Predicted against measured on this machine: processes that hold snapshots, on a design that no constant was fitted to.
 
-A balanced design of configurations, run in random order, each several times; sizes are others than those of the kernels. As
-with the kernels, what counts are frames between two pulses at full speed on all cores; a configuration that has too few of
-them is run again, some times. The errors of medians over all frames stand beside.
+A balanced design of configurations, run in random order, each several times; sizes are others than those of the kernels. A
+frame is longer than a shared host leaves its cores alone, so what is compared are means of all but the longest frames and blocks:
+they add up whatever share was disturbed. The errors of medians stand beside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.disturbance import SLOWED, disturbed_share, full_speed, undisturbed
+from calibration.disturbance import disturbed_share, steady
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
 from calibration.machine_tables import sentences, tables
 from calibration.machine_validation import DIFFERENT, ordered
@@ -35,8 +35,7 @@ Array = NDArray[np.float64]
 
 MEDIAN_BOUND, COVERAGE_BOUND, ORDER_BOUND = 0.15, 0.80, 0.90
 CONFIGURATIONS, CONFIGURATIONS_QUICK = 32, 8
-REPEATS, MOST_REPEATS = 3, 6
-LEAST_FRAMES: Final = 5  # undisturbed; a configuration with fewer is run again
+REPEATS: Final = 3
 _FRAMES: Final = 12  # about so many in each repeat
 #: Of the design that is run: the model was developed on that of seed 0.
 SEED: Final = 20261202
@@ -70,9 +69,9 @@ class Run:
     ----------
     asked : SnapshotRun
     times, medians : mapping of quantity to float
-        ``total`` and each phase: median over its undisturbed frames, and over all [s].
+        ``total`` and each phase: mean of all but the longest frames, and median [s].
     spread : mapping of quantity to float
-        Relative deviation between the repeats' medians of undisturbed frames (robust).
+        Relative deviation between the repeats' means (robust).
     hits : float
         Share of the pages that were found in a process' own cache.
     pulses : sequence of float
@@ -117,13 +116,9 @@ def _runnable(chosen: dict[str, Any], seed: int) -> SnapshotRun:
 
 
 def run_design(
-    runs: Sequence[SnapshotRun],
-    repeats: int = REPEATS,
-    seed: int = 0,
-    progress: Progress | None = None,
-    most_repeats: int = MOST_REPEATS,
+    runs: Sequence[SnapshotRun], repeats: int = REPEATS, seed: int = 0, progress: Progress | None = None
 ) -> list[Run]:
-    """Run configurations in random order, each some times and disturbed ones again.
+    """Run configurations in random order, each some times.
 
     The first time every hidden state is compared with the same training in one process, and the pages that were read with an
     exact replay of the caches.
@@ -134,24 +129,14 @@ def run_design(
         A process ended, or something did not arrive or come out as it must.
     """
     found: list[list[list[FrameTimes]]] = [[] for _ in runs]
-    random, done = np.random.default_rng([seed, 1]), 0
-    visits = [number for _ in range(repeats) for number in range(len(runs))]
+    visits = np.random.default_rng([seed, 1]).permutation([n for _ in range(repeats) for n in range(len(runs))])
     keep_memory()
     with SnapshotPipeline(min(MOST_PROCESSES, max(run.processes for run in runs))) as pipeline:
-        while visits:
-            for number in random.permutation(visits):
-                found[number].append(_checked_run(pipeline, runs[number], first=not found[number]))
-                done += 1
-                if progress is not None:
-                    progress(done, max(done, len(runs) * repeats))
-            fast = _full_speed(found)
-            visits = [
-                number
-                for number, of_it in enumerate(found)
-                if len(of_it) < most_repeats and _calm(of_it, fast) < LEAST_FRAMES
-            ]
-    fast = _full_speed(found)
-    return [_condensed(asked, of_it, fast) for asked, of_it in zip(runs, found, strict=True)]
+        for done, number in enumerate(visits):
+            found[number].append(_checked_run(pipeline, runs[number], first=not found[number]))
+            if progress is not None:
+                progress(done + 1, len(visits))
+    return [_condensed(asked, of_it) for asked, of_it in zip(runs, found, strict=True)]
 
 
 def _checked_run(pipeline: SnapshotPipeline, asked: SnapshotRun, first: bool) -> list[FrameTimes]:
@@ -159,16 +144,6 @@ def _checked_run(pipeline: SnapshotPipeline, asked: SnapshotRun, first: bool) ->
     if first:
         check_pages(asked, frames)
     return frames
-
-
-def _full_speed(found: Sequence[Sequence[Sequence[FrameTimes]]]) -> float:
-    flat = itertools.chain.from_iterable(itertools.chain.from_iterable(found))
-    return full_speed([frame.pulse for frame in flat])
-
-
-def _calm(repeats: Sequence[Sequence[FrameTimes]], fast: float) -> int:
-    """Return how many frames are undisturbed."""
-    return sum(frame.pulse <= SLOWED * fast for frame in itertools.chain.from_iterable(repeats))
 
 
 def check_pages(asked: SnapshotRun, frames: Sequence[FrameTimes]) -> None:
@@ -187,19 +162,21 @@ def check_pages(asked: SnapshotRun, frames: Sequence[FrameTimes]) -> None:
         )
 
 
-def _condensed(asked: SnapshotRun, repeats: Sequence[Sequence[FrameTimes]], fast: float) -> Run:
-    every = [(number, frame) for number, repeat in enumerate(repeats) for frame in repeat]
-    pulses = [frame.pulse for _, frame in every]
-    times, medians, spread = {}, {}, {}
-    for name in ("total", *PHASES):
-        taken = np.array([frame.total if name == "total" else frame.phases[name] for _, frame in every])
-        calm = undisturbed(taken.tolist(), pulses, fast, LEAST_FRAMES)
-        times[name], medians[name] = float(np.median(taken[calm])), float(np.median(taken))
-        of_repeats = [[taken[k] for k in calm if every[k][0] == number] for number in range(len(repeats))]
-        groups = [float(np.median(group)) for group in of_repeats if group]
-        spread[name] = relative_spread(groups if len(groups) > 1 else taken[calm].tolist())
-    hits, misses = sum(frame.hits for _, frame in every), sum(frame.misses for _, frame in every)
-    return Run(asked, times, medians, spread, hits / (hits + misses), pulses)
+def _condensed(asked: SnapshotRun, repeats: Sequence[Sequence[FrameTimes]]) -> Run:
+    times = {
+        name: [[frame.total if name == "total" else frame.phases[name] for frame in frames] for frames in repeats]
+        for name in ("total", *PHASES)
+    }
+    frames = list(itertools.chain.from_iterable(repeats))
+    hits, misses = sum(frame.hits for frame in frames), sum(frame.misses for frame in frames)
+    return Run(
+        asked,
+        {name: steady(list(itertools.chain.from_iterable(found))) for name, found in times.items()},
+        {name: float(np.median(list(itertools.chain.from_iterable(found)))) for name, found in times.items()},
+        {name: relative_spread([steady(repeat) for repeat in found]) for name, found in times.items()},
+        hits / (hits + misses),
+        [frame.pulse for frame in frames],
+    )
 
 
 def compared(run: Run, scenario: Scenario) -> list[Row]:
@@ -275,7 +252,6 @@ def document(runs: Sequence[Run], rows: Sequence[Row], scenarios: Sequence[Scena
         "summary": summary(rows),
         "by_quantity": quantities,
         "disturbed": disturbed_share([pulse for run in runs for pulse in run.pulses]),
-        "least_undisturbed": LEAST_FRAMES,
         "ordered_pairs": {"share": share, "pairs": pairs, "different_by": DIFFERENT},
         "hit_rates": [{"measured": run.hits, "predicted": predicted_hit_rate(run.asked)} for run in runs],
         "fitted_parameters": sum(each.fitted for found in profiles.values() for each in found.parameters),
