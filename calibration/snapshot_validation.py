@@ -1,8 +1,8 @@
 """Predicted against measured on this machine: processes that hold snapshots, on a design that no constant was fitted to.
 
 A balanced design of configurations, run in random order, each several times; sizes are others than those of the kernels. A
-frame is longer than a shared host leaves its cores alone, so what is compared are means of all but the longest frames and blocks:
-they add up whatever share was disturbed. The errors of medians stand beside.
+frame is longer than a shared host leaves its cores alone, so what is compared are means of all but the longest frames and
+blocks: they add up whatever share was disturbed. The errors of medians stand beside.
 """
 
 from __future__ import annotations
