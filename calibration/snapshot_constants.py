@@ -41,22 +41,11 @@ def _cost(field: str, start: float, unit: str, meaning: str) -> Constant:
     return Constant(DEVICE, (f"snapshots.{field}",), start, (start * 1e-4, start * 1e4), unit, meaning)
 
 
-#: Processes and cores by what a core has done since the process last worked.
-_PLACES: Final = {
-    "own work": {"devices": 1.0, "process_cores": 1.0},
-    "sleep": {"devices": 2.0, "process_cores": 2.0},
-    "another process": {"devices": 2.0, "process_cores": 1.0},
-}
-
-
 def _cells(cell: str, way: str) -> Group:
     field, of = f"{cell}.{way}", f"{cell.upper()} cells {way}"
     constants = {
         "cell_call_time": _cost(f"{field}.time_per_call", 3e-5, "s", f"fixed cost of a layer of {of}"),
         "cell_restart_time": _cost(f"{field}.restart_time", 3e-5, "s", f"{of} in a process just woken, longer by"),
-        "cell_displaced_time": _cost(
-            f"{field}.displaced_time", 3e-5, "s", f"{of} after another process, longer again by"
-        ),
         "cell_operation_time": _cost(f"{field}.time_per_operation", 2e-11, "s", f"one operation of {of}"),
         "cell_element_time": _cost(f"{field}.time_per_element", 1e-8, "s", f"one element of a state in {of}"),
     }
@@ -65,7 +54,7 @@ def _cells(cell: str, way: str) -> Group:
         return phase(
             "cells_on_core", values, cell_products=_PRODUCTS[way], cell_gates=float(GATES[cell]),
             batch_targets=float(record.point["targets"]), hidden_width=float(record.point["hidden"]), is_resident=1.0,
-            **_PLACES[str(record.point["before"])],
+            devices=2.0 if float(record.point["asleep"]) > 0 else 1.0,
         )  # fmt: skip
 
     return Group(way, ("snapshot_cells",), constants, predict, _where(cell=cell, direction=way))

@@ -12,7 +12,6 @@ import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.kernels._beside import AWAY, Beside
-from calibration.kernels._neighbor import Neighbor
 from calibration.pipeline.snapshot_model import (
     State,
     add,
@@ -26,8 +25,6 @@ from calibration.pipeline.snapshot_run import GATES, Cell, Matrix
 
 _HIDDEN, _HIDDEN_QUICK = (10, 28, 72), (14, 72)
 _TARGETS, _TARGETS_QUICK = (80, 600), (90, 560)
-#: What the core has done since the process last worked.
-BEFORE = ("own work", "sleep", "another process")
 _SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
 
 
@@ -42,15 +39,11 @@ class SnapshotCells(Kernel):
         """Return cells, directions, widths and targets."""
         hidden, targets = (_HIDDEN_QUICK, _TARGETS_QUICK) if quick else (_HIDDEN, _TARGETS)
         return [
-            {"cell": cell, "direction": way, "hidden": width, "targets": count, "before": before}
-            for cell, way, width, count, before in itertools.product(
-                GATES, ("forward", "backward"), hidden, targets, BEFORE
+            {"cell": cell, "direction": way, "hidden": width, "targets": count, "asleep": asleep}
+            for cell, way, width, count, asleep in itertools.product(
+                GATES, ("forward", "backward"), hidden, targets, AWAY
             )
-            if before == BEFORE[0] or count == min(targets)
         ]
-
-    def __init__(self) -> None:
-        self._neighbor: Neighbor | None = None
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
@@ -64,16 +57,12 @@ class SnapshotCells(Kernel):
         kept = [cell_forward(cell, weights, inputs, state)[1] for inputs, state in sets]
         results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
         turns = itertools.cycle(range(_SETS))
-        beside, counted = Beside(asleep=AWAY[-1] if point["before"] == "sleep" else 0.0), counts_of(point)
-        if point["before"] == "another process" and self._neighbor is None:
-            self._neighbor = Neighbor()
+        beside, counted = Beside(asleep=float(point["asleep"])), counts_of(point)
 
         def block() -> Sample:
             number = next(turns)
             inputs, state = sets[number]
             beside(*state)
-            if point["before"] == "another process" and self._neighbor is not None:
-                self._neighbor()
             results[number] = None
             began = time.perf_counter()
             if point["direction"] == "forward":
@@ -84,12 +73,6 @@ class SnapshotCells(Kernel):
             return {"time": time.perf_counter() - began, **counted}
 
         yield block
-
-    def release(self) -> None:
-        """End the process on the same core."""
-        if self._neighbor is not None:
-            self._neighbor.end()
-            self._neighbor = None
 
 
 def _drawn(cell: Cell, targets: int, hidden: int, random: np.random.Generator) -> tuple[Matrix, State]:

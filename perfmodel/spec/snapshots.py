@@ -14,8 +14,6 @@ class WorkRates(Spec):
     ----------
     restart_time : float
         What it takes longer in a process that a message has just woken.
-    displaced_time : float
-        And longer again where another process has worked on the core since.
     time_per_call, time_per_operation, time_per_element : float
         Fixed cost, of dense products, and of each element of the layer's inputs and outputs, or of a cell's state.
     time_per_passed_element : float
@@ -25,7 +23,6 @@ class WorkRates(Spec):
     """
 
     restart_time: Seconds = 0.0
-    displaced_time: Seconds = 0.0
     time_per_call: Seconds | None = None
     time_per_operation: Seconds | None = None
     time_per_element: Seconds | None = None

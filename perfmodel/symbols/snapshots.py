@@ -21,7 +21,6 @@ QUANTITIES: Final = (
     # rates of a core
     Quantity("cell_call_time", "s", "fixed cost of a layer's cells", _CELL + "time_per_call"),
     Quantity("cell_restart_time", "s", "what cells take longer in a process just woken", _CELL + "restart_time"),
-    Quantity("cell_displaced_time", "s", "what they take longer after another process", _CELL + "displaced_time"),
     Quantity("cell_operation_time", "s", "one operation of a cell's products", _CELL + "time_per_operation"),
     Quantity("cell_element_time", "s", "one element of a state through its gates", _CELL + "time_per_element"),
     Quantity("graph_call_time", "s", "fixed cost of a graph layer", _GRAPH + "time_per_call"),

@@ -96,9 +96,9 @@ CASES = {
         {
             "batch_targets": 200.0, "hidden_width": 32.0, "cell_gates": 4.0, "cell_products": 2.0, "cell_call_time": 40 * US,
             "cell_operation_time": 20e-12, "cell_element_time": 12 * NS, "cell_restart_time": 30 * US, "is_resident": 1.0,
-            "devices": 3.0, "process_cores": 2.0, "cell_displaced_time": 15 * US,
+            "devices": 2.0,
         },
-        80 * US + 3_276_800 * 20e-12 + 6400 * 12 * NS,
+        70 * US + 3_276_800 * 20e-12 + 6400 * 12 * NS,
     ),
     "to another core": ("state_to_process", {**STATE, **WAYS, "devices": 2.0, "process_cores": 2.0}, 60 * US),
     "to the same core": ("state_to_process", {**STATE, **WAYS, "devices": 2.0, "process_cores": 1.0}, 30 * US),
