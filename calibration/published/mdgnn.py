@@ -41,6 +41,7 @@ ENERGY: Final = "end-to-end energy reduction"
 #: Of a published ratio [log], before anything is known.
 SCATTER: Final = 0.05
 _SEED: Final = 20261
+_LEAST: Final = 1e-3  # of a prediction, so that a reduction below none has a logarithm
 
 
 def profile_table(values: Sequence[float], constants: Sequence[Constant] = CONSTANTS) -> dict[str, Any]:
@@ -106,7 +107,7 @@ class Fitting:
 
         def predicted(values: Array) -> Array:
             model = self._model.at(with_followers(values))
-            return np.array([float(model.row(row)[0]) for row in own])
+            return np.array([max(float(model.row(row)[0]), _LEAST) for row in own])
 
         measured = np.array([row.value for row in own])
         resolution = np.array([row.resolution for row in own]) / measured
@@ -118,7 +119,8 @@ class Fitting:
 
     def off(self, row: Published, values: Array) -> float:
         """Return how far a row is off with some constants [log of predicted over published]."""
-        return float(np.log(self._model.at(with_followers(values)).row(row)[0] / row.value))
+        predicted = float(self._model.at(with_followers(values)).row(row)[0])
+        return float(np.log(max(predicted, _LEAST) / row.value))
 
 
 def apart(fitting: Fitting, found: Sequence[Conflict]) -> tuple[str, ...]:
