@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import datetime
 import gc
+import itertools
 import math
 import pathlib
 import random
@@ -21,14 +22,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from calibration.cores import one_core
+from calibration.disturbance import Pulse
 from calibration.journal import Journal, Tell, header
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.measurements import Line, Measurements, as_columns, point_key, read_journal, spent
-from perfmodel.cli.output import warn
 from perfmodel.environment import fingerprint
 from perfmodel.errors import PerfmodelError, SpecError
 
-__all__ = ["Measurements", "measure", "read_journal"]
+__all__ = ["Measurements", "Progress", "measure", "read_journal"]
+
+#: Told how many visits are done and how many there are, between visits.
+Progress = Callable[[int, int], None]
 
 _MOST_BLOCKS = 64  # of one visit: more would fill the journal and tell nothing new
 _TICK = 4000  # turns of the computation that gives the noise floor
@@ -61,10 +65,10 @@ def measure(
     kernels: Sequence[Kernel],
     journal: pathlib.Path,
     quick: bool,
-    progress: bool,
+    progress: Progress | None = None,
     budget: float | None = None,
     seed: int = 0,
-    tell: Tell = warn,
+    tell: Tell = lambda sentence: None,
 ) -> Measurements:
     """Run kernels at their points and write every sample to a journal; an interrupted run is taken up from it.
 
@@ -75,8 +79,8 @@ def measure(
         JSON lines. One of another machine, version or setting, or a complete one, is renamed and kept.
     quick : bool
         Fewer points and rounds, within a minute; otherwise within ten.
-    progress : bool
-        Whether to draw a bar with what is left, on stderr where that is a terminal.
+    progress : callable, optional
+        Told after each visit how many are done, of how many; never during one.
     budget : float, optional
         Time for all visits instead of the usual [s].
     seed : int
@@ -167,17 +171,18 @@ def _steady() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _session(run: _Run, skipped: Sequence[tuple[str, str]], progress: bool) -> None:
+def _session(run: _Run, skipped: Sequence[tuple[str, str]], progress: Progress | None) -> None:
     """Measure until every round is made, and end the journal."""
     run.start()
     for name, reason in skipped:
         run.journal.append({"line": "skipped", "kernel": name, "reason": reason})
-    with _bar(run.visits_left, progress) as advance:
-        for number in range(run.pace.rounds):
-            for kernel, point in run.order(number):
-                if run.due(kernel, point, number):
-                    run.visit(kernel, point, number)
-                    advance()
+    visits = run.visits_left
+    for number in range(run.pace.rounds):
+        for kernel, point in run.order(number):
+            if run.due(kernel, point, number):
+                run.visit(kernel, point, number)
+                if progress is not None:
+                    progress(visits - run.visits_left, visits)
     run.journal.append({"line": "end", "seconds": run.earlier + time.perf_counter() - run.began})
 
 
@@ -186,7 +191,7 @@ class _Run:
 
     def __init__(self, journal: Journal, usable: Mapping[Kernel, Sequence[Point]], pace: Pace, seed: int) -> None:
         self.journal, self.usable, self.pace, self.seed = journal, usable, pace, seed
-        self.reference = reference_computation()
+        self.reference, self.pulse = reference_computation(), Pulse()
         self.earlier = spent(journal.lines)
         self.began = time.perf_counter()
         visits = [line for line in journal.lines if line["line"] == "visit"]
@@ -199,8 +204,14 @@ class _Run:
 
     def start(self) -> None:
         """Warm the core up and time the reference alone."""
-        ticks = [self.reference() for _ in range(2 * _FIRST_TICKS)]
-        self.journal.append({"line": "start", "reference": ticks[_FIRST_TICKS:]})
+        ticks = [self._reference() for _ in range(2 * _FIRST_TICKS)][_FIRST_TICKS:]
+        times, pulses = zip(*ticks, strict=True)
+        self.journal.append({"line": "start", "reference": list(times), "reference_pulses": list(pulses)})
+
+    def _reference(self) -> tuple[float, float]:
+        """Time the reference computation, between two pulses."""
+        before = self.pulse()
+        return self.reference(), max(before, self.pulse())
 
     def order(self, number: int) -> Iterator[tuple[Kernel, Point]]:
         """Return the points in the order of a round."""
@@ -231,14 +242,15 @@ class _Run:
         began = time.perf_counter()
         try:
             with kernel.prepared(point) as block:
-                samples, warm = _blocks(block, began + self.credit[key], self.pace.visit)
-            line: Line = {"line": "visit", **where, "warm": warm, "samples": as_columns(samples)}
+                samples, pulses, warm = _blocks(block, self.pulse, began + self.credit[key], self.pace.visit)
+            line: Line = {"line": "visit", **where, "warm": warm, "samples": as_columns(samples), "pulses": pulses}
         except Exception as error:  # one kernel that fails must not take the others along
             self.broken.add(key)
             line = {"line": "failure", **where, "reason": _sentence(error)}
         self.visits_made += 1
         gc.collect()
-        line |= {"reference": [self.reference()], "seconds": time.perf_counter() - began}
+        reference, pulse = self._reference()
+        line |= {"reference": [reference], "reference_pulses": [pulse], "seconds": time.perf_counter() - began}
         self.credit[key] -= line["seconds"]
         if line["line"] == "visit":
             self.cost[key] = _least_cost(line)
@@ -251,26 +263,32 @@ def _least_cost(visit: Line) -> float:
     return float(visit["seconds"] - sum(times) + statistics.median(times))
 
 
-def _blocks(block: Block, until: float, longest: float) -> tuple[list[Sample], bool]:
+def _blocks(block: Block, pulse: Pulse, until: float, longest: float) -> tuple[list[Sample], list[float], bool]:
     """Run blocks until the share of the visit is used up.
 
     Returns
     -------
     samples : list of mapping
+    pulses : list of float
+        Of each sample, the longer of those before and after it [s].
     warm : bool
         False where the first block alone took the whole share: then it is the sample.
     """
     with _no_collector():
         began = time.perf_counter()
+        beside = [pulse()]
         first = block()
+        beside.append(pulse())
         now = time.perf_counter()
         if now >= until and now - began >= longest:
-            return [_checked(first)], False
+            return [_checked(first)], [max(beside)], False
         until = min(until, now + longest)
-        samples = [_checked(block())]
-        while time.perf_counter() < until and len(samples) < _MOST_BLOCKS:
+        samples: list[Sample] = []
+        del beside[0]
+        while not samples or (time.perf_counter() < until and len(samples) < _MOST_BLOCKS):
             samples.append(_checked(block()))
-    return samples, True
+            beside.append(pulse())
+    return samples, [max(pair) for pair in itertools.pairwise(beside)], True
 
 
 @contextlib.contextmanager
@@ -316,20 +334,3 @@ def reference_computation() -> Callable[[], float]:
         return time.perf_counter() - began
 
     return once
-
-
-@contextlib.contextmanager
-def _bar(visits: int, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Draw how many visits are done and how long the rest takes; it's drawn between visits only, never during one."""
-    import sys
-
-    if not (wanted and sys.stderr.isatty()):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("measuring"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), TextColumn("left"))
-    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as shown:
-        task = shown.add_task("", total=visits)
-        yield lambda: shown.update(task, advance=1, refresh=True)

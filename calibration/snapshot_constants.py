@@ -1,181 +1,223 @@
-"""What a snapshot's work costs on this machine: laws of the snapshot kernels, and their constants.
+"""Constants of snapshots on this machine: which kernels they are fitted to, and the phases that predict them.
 
-Every law is a fixed cost and a cost for each thing worked on; constants are fitted kernel by kernel, never to whole runs.
+Every law is a fixed cost and a cost for each thing worked on, as the phases have it; constants are fitted kernel by kernel,
+never to whole runs.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibration.fit import Constant, Fit, fit
-from calibration.kernels import snapshot_cells, snapshot_graphs
+from calibration.fit import Constant
+from calibration.kernels.snapshot_reads import SNAPSHOTS
+from calibration.machine_constants import DEVICE, Group, Values, phase
 from calibration.measurements import Record
-from perfmodel.errors import MissingCalibration
+from calibration.pipeline.snapshot_run import GATES
 
-Array = NDArray[np.float64]
-Counts = Mapping[str, float]
 KERNELS: Final = ("snapshot_cells", "snapshot_graphs", "snapshot_reads", "state_exchange")
-_LEAST_SCATTER: Final = 0.05  # of the log: what laws as plain as these leave over
+#: Of a point's blocks: other tenants of a machine take a core away for a while, which lengthens some blocks of most points.
+QUANTILE: Final = 0.25
+Predict = Callable[[Record, Values], float]
+_PRODUCTS: Final = {"forward": 2.0, "backward": 4.0}
+_ROW_WIDTH: Final = 4.0
 
 
-@dataclasses.dataclass(frozen=True)
-class Law:
-    """The time of one kind of work: so much for each of its counts.
-
-    Attributes
-    ----------
-    kernel : str
-    chosen : mapping of str to str
-        What a point of the kernel must be to belong to it.
-    costs : mapping of count to (Constant)
-        What one of each counted thing costs.
-    counts : callable
-        From a record to its counts.
-    """
-
-    kernel: str
-    chosen: Mapping[str, str]
-    costs: Mapping[str, Constant]
-    counts: Callable[[Record], Counts]
-
-    def belongs(self, record: Record) -> bool:
-        """Return whether a record is of this kind of work."""
-        return record.kernel == self.kernel and all(record.point[key] == value for key, value in self.chosen.items())
+def undisturbed(record: Record) -> Record:
+    """Return a record with the lower quartile of its blocks in place of their median."""
+    return dataclasses.replace(record, time=float(np.quantile([each["time"] for each in record.samples], QUANTILE)))
 
 
-def _cost(start: float, unit: str, meaning: str) -> Constant:
-    return Constant("", ("",), start, (start * 1e-4, start * 1e4), unit, meaning)
+def _where(**point: str) -> Callable[[Sequence[Record]], Sequence[Record]]:
+    """Return what chooses records by their points."""
+
+    def chosen(records: Sequence[Record]) -> Sequence[Record]:
+        return [undisturbed(r) for r in records if all(r.point[name] == value for name, value in point.items())]
+
+    return chosen
 
 
-def _work_laws() -> dict[str, Law]:
-    call, flop = _cost(3e-5, "s", "fixed cost of a call"), _cost(3e-11, "s/flop", "one operation of a matrix product")
-    element = _cost(1e-9, "s", "one element of a state through the gates")
-    found = {
-        f"{cell} {way}": Law(
-            "snapshot_cells", {"cell": cell, "direction": way}, {"call": call, "flop": flop, "elements": element},
-            lambda record: {"call": 1.0, **snapshot_cells.counts_of(record.point)},
-        )
-        for cell in ("lstm", "gru")
-        for way in ("forward", "backward")
-    }  # fmt: skip
-    passed = _cost(3e-10, "s", "one element of a neighbor's row, averaged")
-    taken = _cost(1e-9, "s", "one element that the layer takes in or gives out")
-    for way in ("forward", "backward"):
-        costs = {"call": call, "flop": flop, "elements": taken, **({"passed": passed} if way == "forward" else {})}
-        found[f"graph {way}"] = Law(
-            "snapshot_graphs", {"direction": way}, costs,
-            lambda record: {"call": 1.0, **snapshot_graphs.counts_of(record.point)},
+def _cost(field: str, start: float, unit: str, meaning: str) -> Constant:
+    return Constant(DEVICE, (f"snapshots.{field}",), start, (start * 1e-4, start * 1e4), unit, meaning)
+
+
+def _cells(cell: str, way: str) -> Group:
+    field, of = f"{cell}.{way}", f"{cell.upper()} cells {way}"
+    constants = {
+        "cell_call_time": _cost(f"{field}.time_per_call", 3e-5, "s", f"fixed cost of a layer of {of}"),
+        "cell_restart_time": _cost(f"{field}.restart_time", 3e-5, "s", f"{of} in a process just woken, longer by"),
+        "cell_operation_time": _cost(f"{field}.time_per_operation", 2e-11, "s", f"one operation of {of}"),
+        "cell_element_time": _cost(f"{field}.time_per_element", 1e-8, "s", f"one element of a state in {of}"),
+    }
+
+    def predict(record: Record, values: Values) -> float:
+        return phase(
+            "cells_on_core", values, cell_products=_PRODUCTS[way], cell_gates=float(GATES[cell]),
+            batch_targets=float(record.point["targets"]), hidden_width=float(record.point["hidden"]), is_resident=1.0,
+            devices=2.0 if float(record.point["asleep"]) > 0 else 1.0,
         )  # fmt: skip
-    return found
+
+    return Group(way, ("snapshot_cells",), constants, predict, _where(cell=cell, direction=way))
 
 
-def _read_laws() -> dict[str, Law]:
-    call, byte = _cost(1e-5, "s", "fixed cost of a visit"), _cost(1e-10, "s/B", "one byte of a page")
-    page = _cost(1e-6, "s", "looking one page up, and reading it where it is not there")
-    return {
-        f"read {kind}": Law(
-            "snapshot_reads", {"kind": kind}, {"call": call, "pages": page, "bytes": byte},
-            lambda record: {"call": 1.0, **record.counts},
+_NEIGHBORS: Final = {
+    "neighbor_element_time": _cost(
+        "graph.forward.time_per_passed_element", 3e-10, "s", "averaging one element of a neighbor's row"
+    ),
+    "missed_row_time": _cost("graph.forward.time_per_missed_row", 5e-8, "s", "reaching a neighbor's row beyond the cache"),
+    "missed_element_time": _cost("graph.forward.time_per_missed_element", 3e-10, "s", "one of its elements"),
+    "near_cache": Constant(
+        DEVICE, ("snapshots.cache",), 1e6, (1e5, 3e7), "B", "cache of a core that neighbors' rows are found in"
+    ),
+}  # fmt: skip
+
+
+def _graphs(way: str) -> Group:
+    field = f"graph.{way}"
+    constants = {
+        "graph_call_time": _cost(f"{field}.time_per_call", 3e-5, "s", f"fixed cost of a graph layer {way}"),
+        "graph_operation_time": _cost(f"{field}.time_per_operation", 2e-11, "s", f"one operation of it {way}"),
+        "graph_element_time": _cost(f"{field}.time_per_element", 1e-9, "s", f"one element in or out of it {way}"),
+    }
+    none = {"neighbor_element_time": 0.0, "missed_row_time": 0.0, "missed_element_time": 0.0, "near_cache": 1.0}
+    if way == "forward":
+        constants |= _NEIGHBORS
+
+    def predict(record: Record, values: Values) -> float:
+        point = record.point
+        return phase(
+            "graph_on_core", {**none, **{name: values[name] for name in constants}}, hop_width=1.0, is_first_layer=1.0,
+            batch_targets=float(point["targets"]), hop_fanout=float(point["degree"]),
+            feature_dimension=float(point["width"]), hidden_width=float(point["hidden"]),
+            snapshot_nodes=float(point["nodes"]), row_width=_ROW_WIDTH,
+        )  # fmt: skip
+
+    step = "graphs" if way == "forward" else "backward"
+    return Group(step, ("snapshot_graphs",), constants, predict, _where(direction=way))
+
+
+_NO_PAGES: Final = dict.fromkeys(
+    [f"{role}_{of}_time" for role in ("held", "kept", "unkept") for of in ("page", "byte")], 0.0
+)
+_ROLES: Final = {"held": "held", "buffered": "kept", "unkept": "unkept", "direct": "kept"}  # as the formula has them
+_MEANINGS: Final = {
+    "held": "pages that are held",
+    "buffered": "pages that are read and kept",
+    "unkept": "pages that are read past the cache",
+    "direct": "pages that are read from the disk",
+}
+
+
+def _pages(*kinds: str) -> Group:
+    """Return the group of some kinds of pages; what a visit takes is fitted with those that a cache has."""
+    constants = {
+        f"{kind} {of}": _cost(
+            f"{kind}.time_per_{of}", start, unit, f"one {'of' * (of == 'page') or 'byte of'} {meaning}"
         )
-        for kind in ("held", "buffered", "unkept", "direct")
+        for kind, meaning in _MEANINGS.items()
+        if kind in kinds
+        for of, start, unit in (("page", 2e-6, "s"), ("byte", 1e-10, "s/B"))
+    }
+    if "held" in kinds:
+        constants |= {
+            "page_visit_time": _cost("time_per_visit", 1e-5, "s", "fixed cost of a visit to a snapshot's pages"),
+            "page_restart_time": _cost("restart_time", 2e-5, "s", "a visit of a process that has slept, longer by"),
+            "missed_byte_time": _cost(
+                "time_per_missed_byte", 1e-10, "s/B", "one byte of a page beyond the outer cache"
+            ),
+            "far_cache": Constant(
+                DEVICE, ("snapshots.outer_cache",), 1e7, (1e6, 1e9), "B", "cache of all cores that pages are found in"
+            ),
+        }
+
+    def predict(record: Record, values: Values) -> float:
+        kind = str(record.point["kind"])
+        known = {**values, **_NO_PAGES}
+        known |= {f"{_ROLES[kind]}_{of}_time": values[f"{kind} {of}"] for of in ("page", "byte")}
+        restart = values["page_restart_time"] if float(record.point["asleep"]) > 0 else 0.0
+        return restart + phase(
+            "visits_pinned" if kind == "unkept" else "visits_kept", known, hit_share=float(kind == "held"),
+            file_pages=record.counts["pages"], file_page=float(record.point["page"]), process_pages=0.0,
+            frame_length=float(SNAPSHOTS), devices=1.0,
+        )  # fmt: skip
+
+    def chosen(records: Sequence[Record]) -> Sequence[Record]:
+        return [undisturbed(record) for record in records if record.point["kind"] in kinds]
+
+    return Group("graphs", ("snapshot_reads",), constants, predict, chosen)
+
+
+def _pipe(field: str, prefix: str, meaning: str, predict: Predict, **point: str) -> Group:
+    constants = {
+        f"{prefix}wake_time": _cost(f"{field}.time_per_state", 5e-5, "s", f"waking a process {meaning}"),
+        f"{prefix}message_time": _cost(f"{field}.time_per_message", 1e-5, "s", f"one message {meaning}"),
+        f"{prefix}byte_time": _cost(f"{field}.time_per_byte", 1e-10, "s/B", f"one byte {meaning}"),
+    }
+    if not prefix:
+        constants = {name if name == "wake_time" else f"way_{name}": each for name, each in constants.items()}
+    chosen = _where(**point)
+
+    def of_one_state(records: Sequence[Record]) -> Sequence[Record]:
+        return [dataclasses.replace(r, time=r.time / r.counts["states"]) for r in chosen(records)]
+
+    return Group("update", ("state_exchange",), constants, predict, of_one_state)
+
+
+def _one_state(record: Record, share: float = 1.0) -> dict[str, float]:
+    """Return one state of so many bytes and messages, or of a share of them."""
+    messages = record.counts["messages"] / record.counts["states"]
+    return {
+        "batch_targets": 1.0, "messages_per_target": share * messages, "state_parts": 1.0, "row_width": _ROW_WIDTH,
+        "hidden_width": share * float(record.point["bytes"]) / _ROW_WIDTH,
     }  # fmt: skip
 
 
-def _exchange_laws() -> dict[str, Law]:
-    wake = _cost(5e-5, "s", "waking the receiver, beside its first message")
-    message = _cost(1e-5, "s", "one message")
-    byte = _cost(1e-10, "s/B", "one byte of a message")
-    return {
-        f"{measured} {receiver}": Law(
-            "state_exchange", {"measured": measured, "receiver": receiver},
-            {"states": wake, "messages": message, "bytes": byte},
-            lambda record: {**record.counts, "bytes": float(record.point["bytes"]) * record.counts["states"]},
-        )
-        for measured, receiver in (
-            ("way", "other core"), ("way", "same core"), ("way", "other core through the host"), ("sent", "other core")
-        )
-    }  # fmt: skip
+_NO_WAY: Final = dict.fromkeys(
+    ("wake_time", "way_message_time", "way_byte_time", "near_wake_time", "near_message_time", "near_byte_time"), 0.0
+)
 
 
-LAWS: Final[Mapping[str, Law]] = {**_work_laws(), **_read_laws(), **_exchange_laws()}
+def _straight(cores: float, names: Sequence[str]) -> Predict:
+    def predict(record: Record, values: Values) -> float:
+        known = {**_NO_WAY, **{name: values[name] for name in names}}
+        return phase("state_to_process", known, **_one_state(record), devices=2.0, process_cores=cores)
+
+    return predict
 
 
-@dataclasses.dataclass(frozen=True)
-class SnapshotConstants:
-    """Fitted costs.
-
-    Attributes
-    ----------
-    fits : mapping of law to Fit
-    names : mapping of law to its counts, in the order of the fit's values
-    """
-
-    fits: Mapping[str, Fit]
-    names: Mapping[str, tuple[str, ...]]
-
-    def time(self, law: str, **counts: float) -> float:
-        """Return the time of some work [s]; counts that are left out are none."""
-        if law not in self.fits:
-            raise MissingCalibration(
-                law, "must have been measured on this machine", "no measurement", "perfmodel validate machine"
-            )
-        values = self.fits[law].values
-        return float(sum(counts.get(name, 0.0) * value for name, value in zip(self.names[law], values, strict=True)))
-
-    def drawn(self, random: np.random.Generator) -> SnapshotConstants:
-        """Return the constants as they may be as well, by the uncertainty of their fits."""
-        fits = {}
-        for law, found in self.fits.items():
-            logs = random.multivariate_normal(np.log(found.values), found.covariance, method="svd")
-            fits[law] = dataclasses.replace(found, values=np.exp(logs))
-        return SnapshotConstants(fits, self.names)
-
-    def scatter(self, law: str) -> float:
-        """Return what the law leaves over of its kernel's points [log]."""
-        return float(np.sqrt(np.mean(self.fits[law].residuals ** 2)))
-
-    def table(self) -> list[dict[str, Any]]:
-        """Return every constant with its unit, interval and meaning."""
-        return [
-            {
-                "law": law, "of": name, "value": float(value), "unit": constant.unit,
-                "interval": [float(bound) for bound in interval], "meaning": constant.meaning,
-            }
-            for law, found in self.fits.items()
-            for name, constant, value, interval in zip(
-                self.names[law], LAWS[law].costs.values(), found.values, found.intervals(), strict=True
-            )
-        ]  # fmt: skip
+def _through_parent(record: Record, values: Values) -> float:
+    return phase("state_through_parent", values, **_one_state(record))
 
 
-def fitted(records: Sequence[Record]) -> SnapshotConstants:
-    """Fit every law that was measured at more points than it has constants.
-
-    Parameters
-    ----------
-    records : sequence of Record
-        Of the snapshot kernels; others are passed over.
-    """
-    fits, names = {}, {}
-    for law, own in LAWS.items():
-        chosen = [record for record in records if own.belongs(record)]
-        if len(chosen) > len(own.costs):
-            fits[law], names[law] = _fitted(own, chosen), tuple(own.costs)
-    return SnapshotConstants(fits, names)
+def _sent(record: Record, values: Values) -> float:
+    # what sender and receiver spend on half of the messages is what the sender spends on all of them
+    half = _one_state(record, 0.5)
+    return phase("state_handling", values, **half, is_relayed=0.0, is_resident=0.0, devices=2.0)
 
 
-def _fitted(law: Law, records: Sequence[Record]) -> Fit:
-    counts = np.array([[law.counts(record)[name] for name in law.costs] for record in records])
-    spread = np.array([record.spread if np.isfinite(record.spread) else 0.1 for record in records])
-    return fit(
-        lambda values: np.asarray(counts @ values),
-        np.array([record.time for record in records]),
-        np.hypot(_LEAST_SCATTER, spread / np.sqrt(3.0)),
-        list(law.costs.values()),
-        loss="soft_l1",
-    )
+_EXCHANGE: Final[Sequence[Group]] = (
+    _pipe(
+        "other_core", "", "on another core", _straight(2.0, ("wake_time", "way_message_time", "way_byte_time")),
+        measured="way", receiver="other core",
+    ),
+    _pipe(
+        "same_core", "near_", "on the same core", _straight(1.0, ("near_wake_time", "near_message_time", "near_byte_time")),
+        measured="way", receiver="same core",
+    ),
+    _pipe(
+        "through_host", "relayed_", "through the parent", _through_parent, measured="way",
+        receiver="other core through the host",
+    ),
+    _pipe("sending", "send_", "as its sender spends on it", _sent, measured="sent", receiver="other core"),
+)  # fmt: skip
+
+GROUPS: Final[Sequence[Group]] = (
+    *(_cells(cell, way) for cell in GATES for way in _PRODUCTS),
+    *(_graphs(way) for way in _PRODUCTS),
+    _pages("held", "buffered", "unkept"),
+    _pages("direct"),
+    *_EXCHANGE,
+)

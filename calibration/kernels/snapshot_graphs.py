@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._beside import Beside
+from calibration.kernels._beside import FRAME, Beside
 from calibration.pipeline.snapshot_model import add, graph_backward, graph_forward, new_model, no_gradient
 from calibration.pipeline.snapshot_pages import Staging
 from calibration.pipeline.snapshot_run import SnapshotRun, features_of, neighbors_of, page_order
 
 _SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
 _TARGETS, _TARGETS_QUICK = (80, 600), (90, 560)
-_SHAPES = ((1500, 6, 32, 14), (1500, 24, 160, 40), (5000, 6, 160, 14), (5000, 24, 40, 72), (10000, 12, 140, 28))
-_SHAPES_QUICK = ((1500, 6, 40, 14), (6000, 20, 140, 48), (3000, 24, 24, 72))
+_SHAPES = (
+    (1500, 6, 32, 14), (1500, 24, 160, 40), (5000, 6, 160, 14), (5000, 24, 40, 72), (10000, 12, 140, 28),
+    (12000, 12, 40, 28), (3000, 12, 140, 72),
+)  # fmt: skip
+_SHAPES_QUICK = ((1500, 6, 40, 14), (6000, 20, 140, 48), (3000, 24, 24, 72), (12000, 12, 40, 28), (3000, 6, 140, 28))
 _PAGE = 4096
 
 
@@ -50,13 +53,14 @@ class SnapshotGraphs(Kernel):
         total = no_gradient(weights)
         results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
         turns = itertools.cycle(range(_SETS))
-        beside, counted = Beside(), counts_of(point)
+        beside, counted = Beside(FRAME), counts_of(point)
 
         def block() -> Sample:
             number = next(turns)
             own = snapshots[number]
             results[number] = None
             if point["direction"] == "forward":
+                beside()
                 own.read()
             else:
                 beside(gradient)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._beside import AWAY, FRAME, Beside
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
 from calibration.pipeline.nameless import nameless
 from calibration.pipeline.snapshot_pages import PageCache, Staging, open_pages
@@ -20,7 +21,7 @@ from perfmodel.errors import SpecError
 _PAGES = (4096, 16384, 65536)
 _VISITS, _VISITS_QUICK = (24, 100, 320), (24, 100)
 _MOST = 8 << 20  # bytes of one visit
-_SNAPSHOTS = 6  # that take turns: each finds its pages where a frame's others left them
+SNAPSHOTS = 6  # that take turns: each finds its pages where a frame's others left them
 
 
 class SnapshotReads(Kernel):
@@ -42,17 +43,18 @@ class SnapshotReads(Kernel):
         visits = _VISITS_QUICK if quick else _VISITS
         kinds = ["held", "buffered", "unkept"] + ([] if self.left_out() else ["direct"])
         return [
-            {"kind": kind, "page": page, "visit": visit}
-            for kind, page, visit in itertools.product(kinds, _PAGES, visits)
-            if page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
+            {"kind": kind, "page": page, "visit": visit, "asleep": asleep}
+            for kind, page, visit, asleep in itertools.product(kinds, _PAGES, visits, AWAY)
+            if (asleep == 0 or (visit == min(visits) and kind != "direct"))
+            and page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
         ]
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
         """Write a file of some snapshots and open the cache; a block visits the next snapshot."""
         kind, page, visit = str(point["kind"]), int(point["page"]), int(point["visit"])
-        capacity = {"held": _SNAPSHOTS * visit, "unkept": 0}.get(kind, visit)
-        with _file(page * visit * _SNAPSHOTS) as path:
+        capacity = {"held": SNAPSHOTS * visit, "unkept": 0}.get(kind, visit)
+        with _file(page * visit * SNAPSHOTS) as path:
             descriptor = open_pages(path, "direct" if kind == "direct" else "buffered")
             try:
                 cache = PageCache(descriptor, page, capacity, "lru" if kind != "unkept" else "pinned")
@@ -62,14 +64,15 @@ class SnapshotReads(Kernel):
 
 
 def _block(cache: PageCache, point: Point, visit: int, page: int) -> Block:
-    stagings = [Staging(visit, page) for _ in range(_SNAPSHOTS)]
-    orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(_SNAPSHOTS)]
-    turns = itertools.cycle(range(_SNAPSHOTS))
-    for number in range(_SNAPSHOTS):
+    stagings = [Staging(visit, page) for _ in range(SNAPSHOTS)]
+    orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(SNAPSHOTS)]
+    turns, beside = itertools.cycle(range(SNAPSHOTS)), Beside(FRAME, float(point["asleep"]))
+    for number in range(SNAPSHOTS):
         cache.visit(number * visit, orders[number], stagings[number])
 
     def block() -> Sample:
         number = next(turns)
+        beside()
         misses = cache.misses
         began = time.perf_counter()
         cache.visit(number * visit, orders[number], stagings[number])

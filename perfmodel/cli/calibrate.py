@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from perfmodel.cli.options import json_option
-from perfmodel.cli.output import warn, write_json, write_line, write_table
+from perfmodel.cli.output import progress_bar, warn, write_json, write_line, write_table
 from perfmodel.errors import SpecError
 
 if TYPE_CHECKING:
@@ -57,9 +57,11 @@ def command(
     if source is None:
         _refuse(law is not None, "--law", "fits measurements: name their file", "--from FILE.csv --law LAW")
         _refuse(bool(at), "--at", "predicts with a fitted law: name the measurements' file", "--from FILE.csv --at X")
-        from calibration.machine import calibrate_machine
-
-        calibrate_machine(quick=quick, only=only, out=out, as_json=as_json)
+        document = _measured(quick, only, out)
+        if as_json:
+            write_json(document)
+        else:
+            _write_machine(document)
         return
     _refuse(quick, "--quick", "measures this machine and can't go with --from", "--from FILE.csv alone")
     _refuse(bool(only), "--only", "measures this machine and can't go with --from", "--from FILE.csv alone")
@@ -79,6 +81,52 @@ def command(
         _write(found, chosen, out)
     for warning in found.warnings():
         warn(warning)
+
+
+def _measured(quick: bool, only: tuple[str, ...], out: str | None) -> dict[str, Any]:
+    from calibration.machine import calibrate_machine
+
+    with progress_bar("measuring") as progress:
+        return calibrate_machine(quick, only, out, warn, progress)
+
+
+def _write_machine(document: dict[str, Any]) -> None:
+    from perfmodel.units import render
+
+    rows = [
+        [group["phase"], key, render(own["value"], own["unit"]), _between(own), own["meaning"]]
+        for group in document["groups"]
+        for key, own in group["constants"].items()
+    ]
+    write_table(
+        "constants", ["phase", "constant", "value", "90% interval", "meaning"], rows, numbers=(2,), wrapped=(4,)
+    )
+    errors = [
+        [g["phase"], ", ".join(g["kernels"]), str(g["points"]), f"{g['median_error']:.1%}", f"{g['p90_error']:.1%}"]
+        for g in document["groups"]
+    ]
+    write_table(
+        "how well the laws meet the micro-runs", ["phase", "kernels", "points", "median", "90%"], errors, (2, 3, 4)
+    )
+    for skipped in document["skipped"]:
+        write_line(f"left out: {skipped['kernel']}: {skipped['reason']}")
+    for failed in document["failed"]:
+        write_line(f"failed: {failed['kernel']} at {failed['point']}: {failed['reason']}")
+    write_line(
+        f"noise floor {document['noise_floor']:.1%}; {document['seconds']:.0f} s of measuring, in which the core was slowed"
+        f" for {document['disturbed']:.0%} of the time; only undisturbed blocks count"
+    )
+    if document["noisy"]:
+        write_line("something else was running: quiet the machine and calibrate again for narrower intervals")
+    write_line(f"profile written to {document['profile']}")
+    write_line("hold it against real runs: perfmodel validate machine")
+
+
+def _between(own: dict[str, Any]) -> str:
+    from perfmodel.units import render
+
+    low, high = (render(bound, own["unit"]) for bound in own["interval"])
+    return f"{low} to {high}"
 
 
 def _refuse(wrong: bool, option: str, rule: str, instead: str) -> None:

@@ -92,7 +92,8 @@ def duration(seconds: float) -> str:
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Draw how far something has come and how long the rest takes, on stderr and only where that is a terminal.
 
-    Gives a callable of (done, total).
+    Gives a callable of (done, total). The bar is drawn when that is called and at no other time: what runs in between may
+    be measured.
     """
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -100,10 +101,11 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    left = (TimeRemainingColumn(), TextColumn("left"))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *left)
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda done, total: bar.update(task, completed=done, total=total, refresh=True)
 
 
 def warn(text: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from perfmodel.search.run import Progress
 
 _SHOWN = 20  # rows of a front
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @click.command("search")
@@ -238,6 +239,24 @@ def _write_switches(explanation: Mapping[str, Any]) -> None:
             f"{one['what']}: {one['placement']} stays best from {render(one['low'], one['unit'])} "
             f"to {render(one['high'], one['unit'])}"
         )
+    if explanation.get("regime_map"):
+        _write_map(explanation["regime_map"])
+
+
+def _write_map(found: Mapping[str, Any]) -> None:
+    """Write which placement is best over two numbers, a letter a place; a dot where nothing is feasible."""
+    from perfmodel.units import render
+
+    if len(found["placements"]) < 2:
+        return
+    x, y = found["x"], found["y"]
+    write_line(f"# best over {x['what']} (across) and {y['what']} (up)")
+    for value, row in reversed(list(zip(y["values"], found["best"], strict=True))):
+        letters = "".join(_LETTERS[place % len(_LETTERS)] if place is not None else "." for place in row)
+        write_line(f"{letters} {render(value, y['unit'])}")
+    write_line(f"{render(x['values'][0], x['unit'])} to {render(x['values'][-1], x['unit'])}")
+    for place, name in enumerate(found["placements"]):
+        write_line(f"{_LETTERS[place % len(_LETTERS)]}: {name}")
 
 
 def _write_robust(found: SearchResult) -> None:
@@ -294,4 +313,6 @@ def _plain(value: Any) -> str:
     """Return a value as people and ``--set`` write it."""
     if isinstance(value, (tuple, list)):
         return ",".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -14,7 +14,9 @@ message = hidden * row_width + id_bytes
 travels = 1 - resident * sympy.Piecewise((1, devices <= 1), (0, True))
 
 
-def makespan(cell: sympy.Expr, exchange: sympy.Expr, link: sympy.Expr, shared: sympy.Expr) -> sympy.Expr:
+def makespan(
+    cell: sympy.Expr, exchange: sympy.Expr, link: sympy.Expr, shared: sympy.Expr, places: sympy.Expr = devices
+) -> sympy.Expr:
     """Return how long snapshots on devices in turn take, each with its layers of cells.
 
     Parameters
@@ -23,15 +25,17 @@ def makespan(cell: sympy.Expr, exchange: sympy.Expr, link: sympy.Expr, shared: s
         One snapshot's cells of one layer, and until its state is at the next snapshot's device [s].
     link, shared : sympy.Expr
         What an exchange holds of one device's link, and of what serves all devices [s].
+    places : sympy.Expr
+        Where cells can run at a time.
     """
     step = cell + travels * exchange
     column = cell + (layers - 1) * sympy.Max(cell, travels * link)
-    rounds = sympy.ceiling(length / devices)
-    last = length - (rounds - 1) * devices
-    pace = sympy.Max(layers * cell, devices * step)
+    rounds = sympy.ceiling(length / places)
+    last = length - (rounds - 1) * places
+    pace = sympy.Max(layers * cell, places * step)
     longest = sympy.Max(
         (rounds - 1) * pace + (last - 1) * step + column,
-        sympy.Piecewise(((rounds - 2) * pace + (devices - 1) * step + column, rounds > 1), (0, True)),
+        sympy.Piecewise(((rounds - 2) * pace + (places - 1) * step + column, rounds > 1), (0, True)),
     )
     crowded = travels * ((length - 1) * layers * shared + exchange - shared) + 2 * cell
     return sympy.Max(longest, sympy.Piecewise((crowded, length > 1), (0, True)))

@@ -7,6 +7,7 @@ by Newton's method, one phase a step.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Final
 
 import sympy
@@ -48,14 +49,26 @@ def known(draws: sympy.Expr) -> sympy.Expr:
 
 
 def summed(draws: sympy.Expr) -> sympy.Expr:
-    """Return the rows that 1, 2, ... visits touch, added up, for so many draws in all (trapezoids)."""
-    touched = [(count, chance, 1 - sympy.exp(-chance * draws)) for count, chance in _classes]
-    return sympy.Add(*(n * (draws / visit - t / (p * visit) + t / 2) for n, p, t in touched))
+    """Return the rows that so many draws touch, and those that one visit's fewer do, and so on, added up.
+
+    So many rows has a pool that has admitted so many draws of its oldest snapshot: a geometric series for each class.
+    """
+    visits = sympy.floor(draws / visit)
+    return sympy.Add(*(count * (visits + 1 - untouched) for count, _, untouched in _untouched(draws, visits)))
 
 
-def held(draws: sympy.Expr) -> sympy.Expr:
-    """Return the rows that a pool holds whose oldest snapshot it has admitted so many draws of."""
-    return larger(distinct(draws), summed(draws))
+def summed_slope(draws: sympy.Expr) -> sympy.Expr:
+    """Return the rows that one more draw adds to ``summed``."""
+    visits = sympy.floor(draws / visit)
+    return sympy.Add(*(count * chance * untouched for count, chance, untouched in _untouched(draws, visits)))
+
+
+def _untouched(draws: sympy.Expr, visits: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr, sympy.Expr]]:
+    """Yield each class with the chances that a row is untouched by so many draws, by one visit's fewer, and so on, added up."""
+    for count, chance in _classes:
+        each = larger(chance * visit, sympy.Float(1e-12))
+        series = (1 - sympy.exp(-(visits + 1) * each)) / (1 - sympy.exp(-each))
+        yield count, chance, sympy.exp(-chance * (draws - visits * visit)) * series
 
 
 one_visit = distinct(visit)

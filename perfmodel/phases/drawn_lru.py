@@ -7,7 +7,7 @@ r"""LRU under draws: hits within a visit (Che's approximation), of the snapshot'
 again. A snapshot's last visit lies ``s - 1`` visits back, so ``h_1`` comes in as the cache comes to reach ``v`` from
 ``s - 2`` to ``s`` visits; what is shared was drawn ``v`` times since.
 
-Worked number: one draw for each row, all as popular, half of them remembered: 0.15 within the visit by itself.
+Worked number: one draw for each row, all as popular, half of them remembered: 0.30 within the visit by itself.
 """
 
 import sympy

@@ -6,20 +6,19 @@ r"""Pinned pool under draws: what it has admitted of a snapshot is hit until the
 A pool with room for all has ``1 - U(sD)/(sD)``. What all snapshots share stays for good, if there is room for it; if
 not, the pool holds some of it, between any rows and the popular ones.
 
-Worked number: a scan with room for 2 of 4 snapshots, ``T = 2D``: half of all accesses hit, and what is drawn twice in a
-visit.
+Worked number: 1,000 rows, all as popular, 4 visits of 1,000 draws each: room for all of them lets 75 % of all draws hit.
 """
 
 import sympy
 
 from perfmodel.phases._base import Phase, symbols
-from perfmodel.phases._reuse import capacity, distinct, held, known, most, room, rows, shared, smaller, visit, window
+from perfmodel.phases._reuse import capacity, distinct, known, most, room, rows, shared, smaller, summed, visit, window
 
 (draws, remembered) = symbols("admitted_draws remembered_draws")
 first = draws - sympy.floor(draws / visit) * visit
 admitted = draws + (visit - first) * known(first) - distinct(draws) + visit * known(draws)
 whole = window * visit - distinct(window * visit)
-own = sympy.Piecewise((whole, held(most) <= room), (admitted, True)) / (window * visit)
+own = sympy.Piecewise((whole, summed(most) <= room), (admitted, True)) / (window * visit)
 some = smaller((capacity / rows + known(remembered)) / 2, sympy.Integer(1))
 
 PHASE = Phase(

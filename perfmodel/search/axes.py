@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from perfmodel.errors import SpecError, nearest, shown
 from perfmodel.model.bound import Bound, bind
 from perfmodel.search.space import Parameter, Space, check_ends, numbers_in
 from perfmodel.spec.scenario import Scenario
+
+_LONG: Final = 32  # values of a list that are all tried
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +86,16 @@ class Axis:
         else:
             yield from (other for other in range(len(self.values)) if other != position)
 
+    def far(self, position: int | float) -> Iterator[int | float]:
+        """Yield all other positions, of a span or a long list some of them near and far."""
+        if self.span is not None or (self.ordered and len(self.values) > _LONG):
+            yield from self.others(position)
+            if self.span is None:
+                steps = range(0, len(self.values), max(1, len(self.values) // _LONG))
+                yield from (other for other in steps if other != position)
+        else:
+            yield from (other for other in range(len(self.values)) if other != position)
+
     def _shifted(self, number: float) -> Iterator[float]:
         assert self.span is not None
         low, high = self.span.low, self.span.high
@@ -126,7 +138,7 @@ def axes_of(scenario: Scenario, space: Space) -> list[Axis]:
 
 def _axis(scenario: Scenario, key: str, parameter: Parameter, before: Sequence[Axis], where: str) -> Axis:
     bound = bind(scenario)
-    span = None
+    mark, span = bound.numbers.get(key), None
     values: tuple[Any, ...]
     if parameter.values is not None:
         values = tuple(dict.fromkeys(settled(scenario, key, value, where) for value in parameter.values))
@@ -134,16 +146,17 @@ def _axis(scenario: Scenario, key: str, parameter: Parameter, before: Sequence[A
         low, high = (settled(scenario, key, end, where) for end in (parameter.low, parameter.high))
         if not isinstance(low, (int, float)) or isinstance(low, bool):
             raise SpecError(where, "must list its values, as they aren't numbers", "a range", "values")
-        if parameter.step is None and parameter.factor is None and parameter.count is None:
+        whole = mark is not None and mark.whole
+        if parameter.step is None and parameter.factor is None and parameter.count is None and not whole:
             check_ends(parameter, low, high, where)
             span, values = Span(float(low), float(high), parameter.scale == "log"), ()
         else:
-            numbers = numbers_in(parameter, float(low), float(high), _step(bound, key, parameter, where), where)
+            cut = parameter.model_copy(update={"whole": True}) if whole else parameter
+            numbers = numbers_in(cut, float(low), float(high), _step(bound, key, parameter, where), where)
             values = tuple(settled(scenario, key, _as_given(low, number), where) for number in numbers)
-    mark = bound.numbers.get(key)
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     ends = (span.low, span.high) if span is not None else values
-    structural = mark is None or not _plain(scenario, key, ends)
+    structural = mark is None or not is_plain(scenario, key, ends)
     now = value_at(scenario, key)
     array = np.array(values, dtype=np.float64) if numeric else np.zeros(0)
     when = {other: _positions(other, allowed, before, scenario, where) for other, allowed in parameter.when.items()}
@@ -156,9 +169,10 @@ def _as_given(like: Any, number: float) -> Any:
 
 
 def _step(bound: Bound, key: str, parameter: Parameter, where: str) -> float | None:
-    if parameter.step is None:
-        return None
     mark = bound.numbers.get(key)
+    if parameter.step is None:
+        every = mark is not None and mark.whole and parameter.factor is None and parameter.count is None
+        return 1.0 if every else None
     from perfmodel.units import parse
 
     return parse(parameter.step, "" if mark is None else mark.unit, f"{where}: step")
@@ -213,7 +227,7 @@ def value_at(scenario: Scenario, key: str) -> Any:
     return node
 
 
-def _plain(scenario: Scenario, key: str, values: Sequence[Any]) -> bool:
+def is_plain(scenario: Scenario, key: str, values: Sequence[Any]) -> bool:
     """Return whether formulas take a number as it is: nothing else in the bound scenario changes with it."""
     now = bind(scenario)
     for value in {min(values), max(values), values[0]} - {now.values[key]}:

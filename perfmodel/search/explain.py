@@ -48,7 +48,7 @@ def explained(question: Question, seen: Explored, against: Scenario | None, cloc
         "comparisons": list(_comparisons(question, evaluator, seen, winner, against)),
         "binding": list(_binding(evaluator, seen)),
     }
-    return found if clock.stop() else found | switch_points(question, seen, winner, clock)
+    return found if clock.stop() else found | switch_points(question, seen, clock)
 
 
 def _comparisons(

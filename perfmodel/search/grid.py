@@ -239,8 +239,8 @@ class Grid:
             point.append(axis.closest(assignment.get(axis.key, axis.now)) if self.exists(place, point) else None)
         return tuple(point)
 
-    def neighbors(self, point: Point) -> Iterator[tuple[int, Point]]:
-        """Yield the plans that differ in one parameter, with its place.
+    def neighbors(self, point: Point, far: bool = False) -> Iterator[tuple[int, Point]]:
+        """Yield the plans that differ in one parameter, with its place; where ``far``, numbers differ by any step.
 
         Where a name brings in another one, such as what to fetch where sampling moves, every value of that is tried.
         """
@@ -248,7 +248,7 @@ class Grid:
             now = point[place]
             if now is None:
                 continue
-            for position in axis.others(now):
+            for position in axis.far(now) if far else axis.others(now):
                 for repaired in self._repaired([], [*point[:place], position, *point[place + 1 :]]):
                     yield place, repaired
 

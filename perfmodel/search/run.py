@@ -156,6 +156,8 @@ class _Search:
         way, why = self._way()
         seen = self._swept(self.evaluator) if way == "exhaustive" else self._studied()
         seconds, evaluated = self.clock.seconds, self.evaluator.evaluated
+        if seen.best is not None:
+            seen = dataclasses.replace(seen, best=plainest(self.evaluator, seen.best))
         if seen.best is None and seen.failures and seen.complete and set(seen.failures) == set(seen.infeasible):
             raise next(iter(seen.failures.values()))
         proof, proven = self._proof(seen, way)
@@ -281,7 +283,8 @@ class _Search:
             all_of_it = self._swept(self.question.evaluator(), "proving the optimum")
             if all_of_it.complete:
                 note = "the optimum is that of a sweep over all plans"
-                return Proof("enumerated", _finite(all_of_it.value), all_of_it.evaluated, note), all_of_it
+                proof = Proof("enumerated", _finite(all_of_it.value), all_of_it.evaluated, note)
+                return proof, dataclasses.replace(all_of_it, best=seen.best, value=seen.value)
         return self._bounded(seen), seen
 
     def _bounded(self, seen: Explored) -> Proof:
@@ -378,6 +381,23 @@ class _Search:
 
 
 _SHOWN: Final = 1000
+
+
+def plainest(evaluator: Evaluator, point: Point) -> Point:
+    """Return a plan as good as another in every objective, that changes less of the scenario's own plan."""
+    grid = evaluator.grid
+    best = evaluator.points([point]).values[0]
+    for place, axis in enumerate(grid.axes):
+        position = point[place]
+        if position is None or axis.span is not None or axis.now not in axis.values:
+            continue
+        wanted = (*point[:place], axis.values.index(axis.now), *point[place + 1 :])
+        if wanted == point or any((value is not None) != grid.exists(at, wanted) for at, value in enumerate(wanted)):
+            continue
+        batch = evaluator.points([wanted])
+        if batch.feasible[0] and np.all(batch.values[0] <= best):
+            point = wanted
+    return point
 
 
 def _finite(value: float) -> float | None:

@@ -76,7 +76,8 @@ class StorageGone(SpecError):
         self.place, self.name, self.reason = place, name, reason
         best_so_far = f", the best of them at {best:.6g}" if best < float("inf") else ""
         kept = f"{plans} plans were evaluated{best_so_far}; what was told is kept: go on with --study {name}"
-        super().__init__(f"--storage {place}", "must go on answering", f"{_first_line(reason)}; {kept}")
+        super().__init__(f"--storage {place}", "must go on answering", _first_line(reason))
+        self.args = (f"{self.args[0]}; {kept}",)
 
     def after(self, plans: int, best: float) -> StorageGone:
         """Return the same with what was found until then."""

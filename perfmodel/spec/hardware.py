@@ -21,6 +21,7 @@ from perfmodel.spec._base import (
     Spec,
     Within,
 )
+from perfmodel.spec.snapshots import SnapshotRates
 from perfmodel.spec.storage import Flash, GraphRates, HostPool, JoulesPerByte, PeerEngine, SoftwareStack, SystolicArray
 
 INFINITE = float("inf")
@@ -111,9 +112,9 @@ class RoutingRates(Spec):
         Sorting a buffer's messages by next hop.
     time_per_transfer, time_per_delivered_message, time_per_delivered_byte : float
         Sending an aggregation buffer off and taking one in, and delivering what it holds.
-    restart_time, displacement : float
-        What a buffer's routing takes longer when the application has displaced its tables from the caches, and after
-        how much memory traffic most of them are.
+    restart_time, time_per_displaced_byte, displacement : float
+        What a buffer's routing takes longer when the application has displaced its tables from the caches, what each
+        of its bytes takes longer on its way, and after how much memory traffic most of them are.
     serial_share, contention : float
         Of routing threads, by the Universal Scalability Law.
     """
@@ -131,6 +132,7 @@ class RoutingRates(Spec):
     time_per_delivered_message: SecondsPerMessage = 0.0
     time_per_delivered_byte: SecondsPerByte = 0.0
     restart_time: Seconds = 0.0
+    time_per_displaced_byte: SecondsPerByte = 0.0
     displacement: Limit = INFINITE
     serial_share: Share = 0.0
     contention: Share = 0.0
@@ -164,6 +166,7 @@ class Device(NamedSpec):
     flash: Flash | None = None
     array: SystolicArray | None = None
     graph: GraphRates = GraphRates()
+    snapshots: SnapshotRates = SnapshotRates()
     peer: PeerEngine = PeerEngine()
     stack: SoftwareStack | None = None
     pool: HostPool = HostPool()

@@ -163,6 +163,12 @@ class HostPool(Spec):
     ----------
     share : float
         Of a window's distinct rows, that it is provisioned for.
+    time_per_request : float
+        Of a device's engine, for one row [s].
+    requests : float
+        Rows that a device asks for at a time.
     """
 
     share: Annotated[float, Within("", high=1.0)] = 1.0
+    time_per_request: Seconds = 0.0
+    requests: Count = 256.0

@@ -102,6 +102,8 @@ QUANTITIES: Final = (
     Quantity("doorbell_time", "s", "the host's part in one exchange between peers", "system.host.stack.doorbell_time"),
     Quantity("peer_message_time", "s", "sending one message to a peer", "system.storage.peer.time_per_message"),
     Quantity("pool_share", "", "share of a window's rows that the pool is provisioned for", "system.host.pool.share"),
+    Quantity("pool_request_time", "s", "a device's part in asking for one row", "system.host.pool.time_per_request"),
+    Quantity("pool_requests", "", "rows that a device asks for at a time", "system.host.pool.requests"),
     Quantity("pipeline_stages", "", "stages that a frame's snapshots pass through in step", "system.stages"),
     Quantity("device_memory", "B", "memory of a storage device", "system.storage.memory"),
     Quantity("exchange_time", "s", "until a state has reached the next snapshot's device"),

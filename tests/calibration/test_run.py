@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -34,6 +35,7 @@ SHORT = run.Pace(rounds=3, budget=20.0, visit=0.004)  # tests have no time for m
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "QUICK", SHORT)
+    monkeypatch.setattr(run, "Pulse", lambda: lambda: 1e-4)  # what else runs here must not decide which blocks count
 
 
 class Toy(Kernel):
@@ -71,7 +73,7 @@ def toys() -> list[Toy]:
 
 
 def ran(kernels: Sequence[Kernel], journal: pathlib.Path, budget: float | None = None, **more: Any) -> Measurements:
-    return measure(kernels, journal, quick=True, progress=False, budget=budget, **more)
+    return measure(kernels, journal, quick=True, budget=budget, **more)
 
 
 def lines_of(journal: pathlib.Path) -> list[dict[str, Any]]:
@@ -152,8 +154,10 @@ CHILD = """
 import pathlib, sys
 sys.path.insert(0, {tests!r})
 from test_run import SHORT, interrupted_kernels, measure, run
+from perfmodel.cli.output import progress_bar, warn
 run.QUICK = SHORT
-measure(interrupted_kernels(), pathlib.Path({journal!r}), quick=True, progress={progress})
+with progress_bar("measuring") as progress:
+    measure(interrupted_kernels(), pathlib.Path({journal!r}), quick=True, progress=progress, tell=warn)
 """
 
 
@@ -161,9 +165,9 @@ def interrupted_kernels() -> list[Toy]:
     return [Toy("first", [0.03, 0.031]), Toy("second", [0.032, 0.033])]
 
 
-def started(journal: pathlib.Path, progress: bool = False, **more: Any) -> subprocess.Popen[str]:
+def started(journal: pathlib.Path, **more: Any) -> subprocess.Popen[str]:
     tests = str(pathlib.Path(__file__).parent)
-    code = CHILD.format(tests=tests, journal=str(journal), progress=progress)
+    code = CHILD.format(tests=tests, journal=str(journal))
     return subprocess.Popen([sys.executable, "-W", "error", "-c", code], text=True, **more)
 
 
@@ -192,7 +196,7 @@ def test_what_was_measured_survives_and_the_next_run_takes_it_up(journal: pathli
     assert 5 <= len(earlier) < 12
     told: list[str] = []
     kernels = interrupted_kernels()
-    found = measure(kernels, journal, quick=True, progress=False, tell=told.append)
+    found = measure(kernels, journal, quick=True, tell=told.append)
     assert found.complete
     assert journal.read_bytes().startswith(before)
     assert len(told) == 1
@@ -201,7 +205,7 @@ def test_what_was_measured_survives_and_the_next_run_takes_it_up(journal: pathli
     assert visits[: len(earlier)] == earlier
     assert len(visits) == len(set(visits)) == 12
     fresh = journal.with_name("fresh")
-    measure(kernels, fresh, quick=True, progress=False)
+    measure(kernels, fresh, quick=True)
     assert visits == visits_of(fresh)  # the order is the same as without the interruption
     assert found.seconds > partly.seconds > 0
 
@@ -317,7 +321,7 @@ journal = pathlib.Path({journal!r})
 filler = journal.with_name("filler")
 try:
     filler.write_bytes(bytes({filler}))
-    measure(toys(), journal, quick=True, progress=False)
+    measure(toys(), journal, quick=True)
 except SpecError as error:
     print(error)
     raw = journal.read_bytes() if journal.exists() else b""
@@ -326,7 +330,7 @@ except SpecError as error:
     filler.unlink()
     if {limit}:
         sys.exit()
-    print(measure(toys(), journal, quick=True, progress=False, tell=lambda _: None).complete)
+    print(measure(toys(), journal, quick=True, tell=lambda _: None).complete)
 """
 
 
@@ -490,7 +494,7 @@ def test_an_interrupted_run_gives_its_cores_back(journal: pathlib.Path) -> None:
 
 def test_the_bar_is_drawn_on_a_terminal_only(journal: pathlib.Path) -> None:
     ours, theirs = pty.openpty()
-    with started(journal, progress=True, stdout=subprocess.PIPE, stderr=theirs) as child:
+    with started(journal, stdout=subprocess.PIPE, stderr=theirs) as child:
         os.close(theirs)
         drawn = b""
         with contextlib.suppress(OSError):  # how a terminal ends
@@ -502,7 +506,7 @@ def test_the_bar_is_drawn_on_a_terminal_only(journal: pathlib.Path) -> None:
     assert b"measuring" in drawn
     assert b"left" in drawn
     journal.unlink()
-    with started(journal, progress=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with started(journal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.communicate(timeout=60) == ("", "")
     assert child.returncode == 0
 
@@ -526,13 +530,26 @@ def test_a_record_by_hand(journal: pathlib.Path) -> None:
     """Round medians 2, 4 and 3: median absolute deviation 1 of 3, times 1.4826 and 1.495 for three values."""
     ran([Toy("first", [0.001])], journal)
     header, start, *_, end = lines_of(journal)
-    where = {"line": "visit", "kernel": "first", "point": {"nap": 0.001}, "seconds": 1.0, "reference": [1.0]}
+    where = {
+        "line": "visit",
+        "kernel": "first",
+        "point": {"nap": 0.001},
+        "seconds": 1.0,
+        "reference": [1.0],
+        "reference_pulses": [1e-4],
+    }
     times = ([2.0, 1.0, 9.0], [4.0], [3.0])
     visits = [
-        where | {"round": number, "warm": True, "samples": {"time": list(column), "rows": 8.0}}
+        where
+        | {
+            "round": number,
+            "warm": True,
+            "samples": {"time": list(column), "rows": 8.0},
+            "pulses": [1e-4] * len(column),
+        }
         for number, column in enumerate(times)
     ]
-    cold = where | {"round": 3, "warm": False, "samples": {"time": [100.0], "rows": 8.0}}
+    cold = where | {"round": 3, "warm": False, "samples": {"time": [100.0], "rows": 8.0}, "pulses": [1e-4]}
     journal.write_text("".join(json.dumps(line) + "\n" for line in [header, start, *visits, cold, end]))
     (record,) = read_journal(journal).samples
     assert record.time == 3.0
@@ -540,6 +557,29 @@ def test_a_record_by_hand(journal: pathlib.Path) -> None:
     assert record.counts == {"rows": 8.0}
     assert record.rounds == (0, 0, 0, 1, 2)
     assert record.samples[0] == {"time": 2.0, "rows": 8.0}
+
+
+def test_blocks_beside_slow_pulses_do_not_count(journal: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pulse is beside two blocks; of the slow ones' blocks none counts, though they are most."""
+    turn = itertools.count()
+    monkeypatch.setattr(run, "Pulse", lambda: lambda: 1e-4 if next(turn) % 12 < 5 else 1.7e-4)
+    kernel = Toy("first", [0.0002])
+    found = ran([kernel], journal)
+    (record,) = found.samples
+    every = [pulse for line in lines_of(journal) if line["line"] == "visit" for pulse in line["pulses"]]
+    assert len(record.samples) == sum(pulse < 1.5e-4 for pulse in every)
+    assert 3 <= len(record.samples) < 0.5 * len(every)
+    assert found.disturbed > 0.5
+
+
+def test_where_all_is_disturbed_the_faster_half_counts(journal: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet_until_the_first_visit = [1e-4] * 45
+    pulses = itertools.chain(quiet_until_the_first_visit, itertools.repeat(2e-4))
+    monkeypatch.setattr(run, "Pulse", lambda: lambda: next(pulses))
+    (record,) = ran([Toy("first", [0.0002])], journal).samples
+    visits = [line for line in lines_of(journal) if line["line"] == "visit"]
+    every = sorted(time for line in visits for time in line["samples"]["time"])
+    assert sorted(sample["time"] for sample in record.samples) == every[: (len(every) + 1) // 2]
 
 
 def test_limits_are_untouched() -> None:

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration.machine import completed, earlier_profile
+from calibration.machine_fit import assumed, fitted_groups
+from calibration.machine_profile import completed, earlier_profile
+from calibration.measurements import read_journal
 from perfmodel.environment import this_machine
 from perfmodel.errors import SpecError
 from perfmodel.spec import catalog
@@ -23,8 +25,8 @@ from perfmodel.spec.profile import Profile
 
 ONLY = ("--only", "quantization", "--only", "edge_indexing", "--quick")
 KEYS = {
-    "schema", "perfmodel", "inputs", "profile", "seconds", "noise_floor", "groups", "skipped", "failed", "residual",
-    "environment",
+    "schema", "perfmodel", "inputs", "profile", "seconds", "noise_floor", "disturbed", "groups", "skipped", "failed", "residual",
+    "environment", "assumed", "noisy",
 }  # fmt: skip
 
 
@@ -92,6 +94,37 @@ def test_more_kernels_complete_a_profile(
     assert set(values[0]) == set(values[1])
     assert all(values[0][key] == values[1][key] for key in values[0] if "quantization" in key[1])
     assert any(values[0][key] != values[1][key] for key in values[0] if "index" in key[1])
+
+
+def test_what_fits_hang_on_and_nothing_measured_is_said_and_marked(
+    calibrated: tuple[pathlib.Path, Any], process: Any, tmp_path: pathlib.Path
+) -> None:
+    folder, document = calibrated
+    assert document["assumed"] == [{"entry": "devices/this-machine", "field": "displacement_time", "value": 0.01}]
+    text = (folder / "mine.toml").read_text(encoding="utf-8")
+    profile = build(Profile, tomllib.loads(text), "mine.toml")
+    (marked,) = [each for each in profile.parameters if (each.source or "").startswith("assumed")]
+    assert (marked.fields, marked.value, marked.fitted) == (("displacement_time",), 0.01, False)
+    assert marked.interval[0] < 0.006 < 0.02 < marked.interval[1]
+    place = profile.parameters.index(marked)
+    assert profile.covariance[place][place] == pytest.approx(0.25)
+    (tmp_path / "mine.toml").write_text(
+        text, encoding="utf-8"
+    )  # completing it measures displacement no more than before
+    shown = process("calibrate", "--only", "edge_indexing", "--quick", "--out", "mine.toml")
+    assert shown.err.count("\n") == 1
+    assert (
+        "assumed, since nothing has measured it on this machine: displacement_time = 10 ms; measure with:" in shown.err
+    )
+    assert "--only neighbor_sampling --only feature_gather" in shown.err
+
+
+def test_an_earlier_profile_that_measured_it_leaves_nothing_assumed(calibrated: tuple[pathlib.Path, Any]) -> None:
+    folder, _ = calibrated
+    samples = read_journal(folder / "mine.samples.jsonl")
+    groups = fitted_groups(samples, measured())
+    assert assumed(samples, groups, measured()) == []
+    assert [each.fields for each in assumed(samples, fitted_groups(samples))] == [("displacement_time",)]
 
 
 def fields_of(table: Any) -> dict[tuple[str, str], float]:

@@ -123,6 +123,21 @@ CORE = {
 }  # fmt: skip
 ON_CORE = {"name": "on core", "memory_node": CORE, "compute_node": CORE, "gpu": CORE}
 
+_WORK = {"time_per_call": 1e-5, "time_per_operation": 1e-11, "time_per_element": 1e-9}
+_PAGES = {"time_per_page": 1e-6, "time_per_byte": 1e-10}
+_PIPE = {"time_per_state": 5e-5, "time_per_message": 5e-6, "time_per_byte": 1e-10}
+_SNAPSHOTS = {
+    "cores": 2, "cache": 1e6, "outer_cache": 1e7, "time_per_visit": 1e-5, "time_per_missed_byte": 1e-10,
+    **{work: {"forward": _WORK, "backward": _WORK} for work in ("lstm", "gru", "graph")},
+    **dict.fromkeys(("held", "buffered", "unkept", "direct"), _PAGES),
+    **dict.fromkeys(("other_core", "same_core", "through_host", "sending"), _PIPE),
+}
+#: Processes on such a machine that hold snapshots.
+PROCESSES = {
+    "name": "processes", "family": "dynamic-training", "plan": "snapshots-on-cores", "loopback": False,
+    "storage": {**CORE, "snapshots": _SNAPSHOTS}, "host": CORE, "link": "pcie-gen3-x4", "uplink": "pcie-gen3-x4",
+}  # fmt: skip
+
 
 def scenarios() -> Iterator[pm.Scenario]:
     for system in ("lgnnic-doca-dma", "lgnnic-sockets", "lgnnic-local"):
@@ -133,6 +148,8 @@ def scenarios() -> Iterator[pm.Scenario]:
     yield pm.load_scenario("ogbn-products", "this-machine")
     for system in ("buddy-none", "buddy-x86", "buddy-dpu"):
         yield pm.load_scenario("histogram", system)
+    for plan in ({}, {"plan.exchange": "host-bounced", "plan.processes.policy": "lru"}):
+        yield pm.load_scenario("dgnn-ppi", PROCESSES, changes=plan)
     for system in ("esdg", "blad", "dgc", "m-base", "m-dgnn"):
         base = pm.load_scenario("dgnn-amazon", f"mdgnn-{system}")
         yield base
@@ -160,7 +177,7 @@ PLANNED_COUNTS = {
     "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding",
     "array_columns", "array_rows", "batch_targets", "block_reads_at_once", "cell_layers", "channels", "dies",
     "feature_dimension", "firmware_cores", "frame_length", "frames_in_flight", "hidden_width", "hop_depth", "packages",
-    "passes", "pipeline_stages", "planes", "queue_depth", "snapshot_nodes", "vector_width",
+    "passes", "pipeline_stages", "planes", "pool_requests", "queue_depth", "snapshot_nodes", "vector_width", "process_cores", "file_pages",
 }  # fmt: skip
 RANGES = {
     "B/message": (0, 4),
@@ -249,6 +266,10 @@ POSITIVE = PLANNED_COUNTS | {
     "flash_latency",
     "flash_sharpness",
     "flash_throughput",
+    "file_page",
+    "piece",
+    "far_cache",
+    "near_cache",
     "id_bytes",
     "messages_per_target",
     "page",

@@ -80,8 +80,8 @@ def test_values_of_a_parameter(parameter: Any, values: tuple[float, ...]) -> Non
         ),
         (
             {
-                "plan.workers": {"low": 1, "high": 2},
-                "plan.transfer.chunk": {"values": [1], "when": {"plan.workers": 1}},
+                "system.link.bandwidth": {"low": "1 GB/s", "high": "2 GB/s"},
+                "plan.transfer.chunk": {"values": [1], "when": {"system.link.bandwidth": 1e9}},
             },
             "with a list of values",
         ),

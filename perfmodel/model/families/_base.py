@@ -62,6 +62,11 @@ class Family(abc.ABC):
         self.scenario = scenario
         self.workload, self.plan, self.system = scenario.workload, scenario.plan, scenario.system
 
+    @classmethod
+    def of(cls, scenario: Scenario) -> Family:
+        """Return a scenario as this family sees it; a family may have several ways of running."""
+        return cls(scenario)
+
     @abc.abstractmethod
     def steps(self) -> tuple[Step, ...]:
         """Return the steps in the order of the data."""

@@ -12,13 +12,14 @@ import numpy as np
 from perfmodel.model.compose import Part, Step, once
 from perfmodel.model.families._base import Family, Item, Limit
 from perfmodel.spec.precision import PRECISIONS
+from perfmodel.spec.scenario import Scenario
 
-_REMEMBERED = ("draws_remembered",) * 4
+_REMEMBERED = ("draws_remembered",) * 5
 _CACHES: Mapping[str, tuple[str, ...]] = {
     "lru scan": ("scan_lru",),
     "pinned scan": ("scan_pinned",),
     "lru drawn": (*_REMEMBERED, *("visits_remembered",) * 4, "drawn_lru"),
-    "pinned drawn": (*_REMEMBERED, *("draws_admitted",) * 7, "drawn_pinned"),
+    "pinned drawn": (*_REMEMBERED, *("draws_admitted",) * 8, "drawn_pinned"),
 }
 _FOUND = ("remembered_draws", "remembered_visits", "admitted_draws")
 _NODES = Part(("hop_nodes",), "hop")
@@ -57,6 +58,13 @@ class DynamicTraining(Family):
     flattened: ClassVar = ("system", "plan", "workload")
     sent_kinds: ClassVar = ()
     fetch: ClassVar = ("storage",)
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Family:
+        """Return a scenario on storage devices and accelerators, or on processes where a core stands for them."""
+        from perfmodel.model.families._snapshots_on_cores import SnapshotsOnCores  # which builds on this module
+
+        return (SnapshotsOnCores if scenario.system.storage.kind == "cpu" else cls)(scenario)
 
     @property
     def _is_near_data(self) -> bool:
@@ -188,6 +196,10 @@ class DynamicTraining(Family):
             "flash.holds_next_page": float(flash.cache_register),
             "flash.sends_rows": float(flash.transfer == "row"),
         }
+        return found | self._item_values()
+
+    def _item_values(self) -> dict[str, float]:
+        found: dict[str, float] = {}
         for each in ("hop", "layer"):
             for item in self._items[each]:
                 fields = dataclasses.asdict(item).items()

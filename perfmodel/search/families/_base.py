@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,17 @@ from perfmodel.spec.scenario import Scenario
 _NOT_CHOICES = ("family",)
 _BYTES = {"low": 4096.0, "high": 2.0**26, "factor": 4.0}
 _COUNTS = [1.0, 2.0, 4.0, 8.0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Turned:
+    """A number that may tip a choice: what it is now, its unit, and between which ends it makes sense."""
+
+    now: float
+    unit: str
+    low: float
+    high: float
+    whole: bool = False
 
 
 class SearchFamily:
@@ -65,6 +77,23 @@ class SearchFamily:
     def switches(self) -> Mapping[str, str]:
         """Return the keys along which switch points are looked for, with what each one is."""
         return {}
+
+    def turned(self, key: str) -> Turned | None:
+        """Return the number behind a key of ``switches``, None where the scenario has none."""
+        *path, name = key.split(".")
+        spec: Any = self.scenario
+        for part in path:
+            spec = getattr(spec, part, None)
+        if not isinstance(spec, BaseModel):
+            return None
+        value, mark = getattr(spec, name), within(type(spec).model_fields[name])
+        if mark is None or not isinstance(value, float):
+            return None
+        return Turned(value, mark.unit, mark.low, mark.high, mark.whole)
+
+    def turn(self, key: str, value: float) -> Mapping[str, Any]:
+        """Return the changes that give a key of ``switches`` another value."""
+        return {key: value}
 
 
 def _choices(prefix: str, spec: BaseModel) -> Iterator[tuple[str, Any]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from perfmodel.search.families._base import SearchFamily
+from perfmodel.search.families._base import SearchFamily, Turned
 from perfmodel.search.space import Space
 
 _ACCURATE = "accuracy_loss <= 0.01"
+_GRAPH = "workload.graph.nodes"
 _NODES = ["memory-node", "compute-node"]
 
 
@@ -72,9 +73,34 @@ class SampledTrainingSearch(SearchFamily):
         return dict.fromkeys(keys, "compute-node") if self.scenario.system.link else {}
 
     def switches(self) -> Mapping[str, str]:
-        """Return what may tip a placement: the link, the graph's degree and features, the memory nodes."""
-        found = {"workload.sampling.batch": "mini-batch"}
-        return {"system.link.bandwidth": "link bandwidth", **found} if self.scenario.system.link else found
+        """Return what may tip a placement: the link, the memory nodes, the mini-batch and the graph."""
+        found = {"workload.sampling.batch": "mini-batch", _GRAPH: "graph size at the same degrees"}
+        link = {"system.link.bandwidth": "link bandwidth", "plan.devices": "memory nodes"}
+        return {**link, **found} if self.scenario.system.link else found
+
+    def turned(self, key: str) -> Turned | None:
+        """Return the number behind a key; of the graph, all its nodes."""
+        if key != _GRAPH:
+            return super().turned(key)
+        return Turned(self._nodes(), "node", 1.0, 1e15)
+
+    def turn(self, key: str, value: float) -> Mapping[str, Any]:
+        """Return the changes that give a key another value; a larger graph has more nodes, edges and seeds alike."""
+        if key != _GRAPH:
+            return super().turn(key, value)
+        workload, factor = self.scenario.workload, value / self._nodes()
+        types = workload.graph.node_types
+        found: dict[str, Any] = {
+            f"workload.graph.node_types.{name}.nodes": node_type.nodes * factor for name, node_type in types.items()
+        }
+        found["workload.graph.relations"] = [
+            {**relation.model_dump(), "edges": relation.edges * factor} for relation in workload.graph.relations
+        ]
+        found["workload.sampling.seeds.nodes"] = workload.sampling.seeds.nodes * factor
+        return found
+
+    def _nodes(self) -> float:
+        return float(sum(node_type.nodes for node_type in self.scenario.workload.graph.node_types.values()))
 
 
 FAMILY = SampledTrainingSearch

@@ -11,6 +11,7 @@ from perfmodel.spec.families._base import FamilyPlan, FamilySystem, FamilyWorklo
 from perfmodel.spec.families.sampled_training import Fanout
 from perfmodel.spec.hardware import Device, Link
 from perfmodel.spec.precision import Precision
+from perfmodel.spec.snapshots import ProcessPlan
 
 #: Plan of a system that names none.
 DEFAULT_PLAN: Final = "mdgnn-m-dgnn"
@@ -50,6 +51,8 @@ class RecurrentModel(Spec):
 
     Attributes
     ----------
+    cell : str
+        ``lstm`` or ``gru``; storage devices and accelerators have LSTM cells.
     hidden : float
         Width of a node's state and of the graph layers' output.
     cells : float
@@ -58,6 +61,7 @@ class RecurrentModel(Spec):
         That the state of one target travels as.
     """
 
+    cell: Literal["lstm", "gru"] = "lstm"
     hidden: Count = 6.0
     cells: Whole = 1.0
     messages: Annotated[float, Within("", low=1e-6, high=1e6)] = 1.0
@@ -105,7 +109,7 @@ class System(FamilySystem):
     Attributes
     ----------
     storage : Device
-        What holds the snapshots, with ``flash``; with an ``array`` of its own it trains.
+        What holds the snapshots, with ``flash``; with an ``array`` of its own it trains. A CPU stands for devices by processes.
     host : Device
         With its ``stack``, and the memory that its ``pool`` is pinned in.
     accelerator : Device or None
@@ -131,6 +135,8 @@ class System(FamilySystem):
 
     @model_validator(mode="after")
     def _can_read_and_compute(self) -> System:
+        if self.storage.kind == "cpu":  # processes on its cores stand for the devices
+            return self
         trains = self.accelerator or self.storage
         for device, part in ((self.storage, "flash"), (self.host, "stack"), (trains, "array")):
             if getattr(device, part) is None:
@@ -196,6 +202,7 @@ class Plan(FamilyPlan):
     double_buffering: bool = True
     precision: PrecisionSpec = PrecisionSpec()
     pool: PoolPlan = PoolPlan()
+    processes: ProcessPlan = ProcessPlan()
 
 
 __all__ = ["DEFAULT_PLAN", "Plan", "System", "Workload"]

@@ -1,0 +1,182 @@
+"""Several workers on one PostgreSQL server: one of them is killed, the server goes away, nothing finished is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+import perfmodel as pm
+from perfmodel.errors import SpecError
+from perfmodel.search import storage as storage_module
+from perfmodel.search.run import search
+
+ROOT = pathlib.Path(pm.__file__).parents[1]
+FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+SPACE = """
+[parameters]
+"plan.placement.sampling" = ["memory-node", "compute-node"]
+"plan.fetch" = { values = ["neighborhood", "frontier"], when = { "plan.placement.sampling" = "compute-node" } }
+"plan.precision.features" = ["fp32", "fp16"]
+"plan.overlap" = ["sum", "pipelined", "overlap"]
+"plan.devices" = [1, 2, 3, 4]
+"plan.workers" = { low = 0, high = 8, step = 1 }
+"plan.transfer.window" = { low = 1, high = 32, factor = 2 }
+"plan.transfer.chunk" = { low = "4 KiB", high = "1 MiB", factor = 2 }
+"""
+SCENARIO = pm.load_scenario("reddit", "lgnnic-doca-dma")
+
+
+def worker(url: str, space: pathlib.Path, trials: int, seed: int) -> subprocess.Popen[str]:
+    """Start a worker process of its own."""
+    return subprocess.Popen(
+        [
+            sys.executable, "-m", "perfmodel", "search", "reddit", "--system", "lgnnic-doca-dma", "--space", str(space),
+            "--storage", url, "--study", "shared", "--trials", str(trials), "--seed", str(seed), "--no-explain", "--json",
+        ],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def trials_of(url: str, name: str = "shared") -> list[optuna.trial.FrozenTrial]:
+    storage = optuna.storages.RDBStorage(url.replace("postgresql://", "postgresql+psycopg://"))
+    try:
+        return optuna.load_study(study_name=name, storage=storage).get_trials()
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
+def wait_for_trials(url: str, least: int) -> list[optuna.trial.FrozenTrial]:
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        try:
+            found = [trial for trial in trials_of(url) if trial.state in FINISHED]
+        except KeyError:  # not there yet
+            found = []
+        if len(found) >= least:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("the workers came to nothing")
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return
+
+
+def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> None:
+    space = tmp_path / "space.toml"
+    space.write_text(SPACE)
+    victim, survivor = (worker(postgres.url, space, 100, seed) for seed in (1, 2))
+    try:
+        before = wait_for_trials(postgres.url, 40)
+        victim.send_signal(signal.SIGKILL)
+        victim.wait(10)
+        assert survivor.poll() is None
+        output, errors = survivor.communicate(timeout=240)
+        victim.communicate()
+    finally:
+        for process in (victim, survivor):
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+    assert survivor.returncode == 0, errors
+    answer = json.loads(output)
+    after = {trial.number: trial for trial in trials_of(postgres.url)}
+    assert len(after) == len(trials_of(postgres.url))
+    for trial in before:
+        kept = after[trial.number]
+        assert (kept.state, kept.values, kept.params) == (trial.state, trial.values, trial.params)
+    finished = [trial for trial in after.values() if trial.state in FINISHED]
+    lost = [trial for trial in after.values() if trial.state == TrialState.RUNNING]
+    assert len(lost) <= 2 * 20  # the batch that the victim was at; it may have asked for more than it has room for
+    assert len(finished) >= 100
+    assert answer["study"]["trials"] == len(finished)
+    feasible = [trial for trial in finished if all(value <= 0 for value in trial.constraints.values())]
+    assert answer["best"]["objectives"]["time"] == min(trial.values[0] for trial in feasible)
+    assert answer["proof"]["kind"] == "enumerated"
+    assert 0 <= answer["gap"] < 0.01
+    # every value in the study is what the model says, and what is known is not evaluated again
+    again = search(
+        SCENARIO, str(space), storage=postgres.url, study="shared", trials=40, explain=False, method="optuna"
+    )
+    assert again.best is not None
+    assert again.best.objectives["time"] <= answer["best"]["objectives"]["time"]
+    assert again.evaluated >= len({json.dumps(trial.params, sort_keys=True) for trial in finished})
+
+
+def own(server: Any) -> Any:
+    """Return the module that starts servers."""
+    return sys.modules[type(server).__module__]
+
+
+def run(url: str, watch: Any, trials: int = 200) -> Any:
+    space = {
+        "plan.overlap": ["sum", "pipelined", "overlap"],
+        "plan.workers": list(range(9)),
+        "plan.transfer.window": [1, 2, 4, 8, 16],
+        "plan.transfer.chunk": {"low": "4 KiB", "high": "1 MiB", "factor": 2},
+        "plan.devices": list(range(1, 9)),
+    }
+    return search(
+        SCENARIO, space, method="optuna", storage=url, study="again", trials=trials, explain=False, progress=watch
+    )
+
+
+def test_a_server_that_comes_back_loses_nothing(postgres: Any) -> None:
+    with own(postgres).running() as server:
+        state = {"stopped": False}
+
+        def watch(progress: Any) -> None:
+            if progress.doing == "trying plans" and progress.done >= 60 and not state["stopped"]:
+                state["stopped"] = True
+                server.stop()
+                threading.Timer(2.0, server.start).start()
+
+        found = run(server.url, watch, 120)
+        assert state["stopped"]
+        assert found.best is not None
+        assert found.evaluated == 120
+        finished = [trial for trial in trials_of(server.url, "again") if trial.state in FINISHED]
+        assert len(finished) == found.study.trials >= 120
+        assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 120
+
+
+def test_a_server_that_stays_away_is_a_sentence(postgres: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_module, "_PATIENCE", 1.0)
+    with own(postgres).running() as server:
+        finished: list[int] = []
+
+        def watch(progress: Any) -> None:
+            if progress.doing == "trying plans" and progress.done >= 60 and not finished:
+                finished.append(sum(trial.state in FINISHED for trial in trials_of(server.url, "again")))
+                server.stop()
+
+        with pytest.raises(SpecError) as error:
+            run(server.url, watch)
+        assert "must go on answering" in str(error.value)
+        assert "go on with --study again" in str(error.value)
+        assert "the best of them at" in str(error.value)
+        assert "\n" not in str(error.value)
+        server.start()
+        assert sum(trial.state in FINISHED for trial in trials_of(server.url, "again")) == finished[0]
+        assert run(server.url, lambda progress: None, 40).best is not None
+
+
+def test_a_server_that_is_not_there_is_a_sentence() -> None:
+    with pytest.raises(SpecError, match="must be a database that answers") as error:
+        run("postgresql://me:secret@127.0.0.1:9/none", lambda progress: None)
+    assert "secret" not in str(error.value)
+    assert "\n" not in str(error.value)
