@@ -61,7 +61,7 @@ def batch_seconds(flash: Flash, hops: Sequence[int], depth: int, strict: bool) -
     """Return how long the reads of a mini-batch take."""
     values = flash_values(flash, flash.page, float(depth))
     if strict:
-        return sum(after({**values, "flash_reads": float(reads)}, "flash_hop")["flash_time"] for reads in hops)
+        return float(sum(after({**values, "flash_reads": float(reads)}, "flash_hop")["flash_time"] for reads in hops))
     ramps = [
         after({**values, "flash_reads": float(reads), "hop_fanout": float(number < len(hops) - 1)}, "hop_ramp")[
             "ramp_time"

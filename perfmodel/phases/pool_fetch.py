@@ -1,6 +1,7 @@
 r"""Rows from the host's pool: over each device's link and the uplink that all share, behind other work if told so.
 
-.. math:: t = \left(z\,t_f - d\,t_g\right)^+, \quad t_f = t_1(N) + \max\!\left((n_P - 1)^+ \max(w_N, t_r),\ (n_P/o - 1)^+ t_1(1)\right), \quad
+.. math:: t = \left(z\,t_f - d\,t_g\right)^+, \quad
+          t_f = t_1(N) + \max\!\left((n_P - 1)^+ \max(w_N, t_r),\ (n_P/o - 1)^+ t_1(1)\right), \quad
           t_1(N) = t_r + 2 l + w_N, \quad w_N = \frac{f + i}{\min(B,\ B_u/N)}
 
 A row needs a request (``t_r`` of the device's engine) and an answer; ``o`` requests are under way at a time. Where

@@ -118,5 +118,7 @@ QUANTITIES: Final = (
     Quantity("link_energy", "J/B", "of a byte over a device's link", "system.link.energy_per_byte"),
     Quantity("host_memory_energy", "J/B", "of a byte in or out of the host's memory", "system.host.memory_energy"),
     Quantity("device_memory_energy", "J/B", "of a byte in or out of a device's memory", "system.{where}.memory_energy"),
+    Quantity("serial_share_of_one", "", "share of one device's time that more devices do not shorten"),
+    Quantity("least_gain", "", "what another device must gain to be worth it"),
     Quantity("total_time", "s", "of the unit that the estimate is of"),
 )

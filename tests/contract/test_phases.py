@@ -28,7 +28,7 @@ FOLDER = pathlib.Path(perfmodel.phases.__path__[0])
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
 RESULTS = {phase.result: phase.unit for phase in all_phases().values()}
 #: Given by the binding, as sums over tensors or phases: no phase and no key.
-SUMS = {"batch_bytes", "decoded_bytes", "total_time"}
+SUMS = {"batch_bytes", "decoded_bytes", "total_time", "serial_share_of_one", "least_gain"}
 
 each_phase = pytest.mark.parametrize("phase", all_phases().values(), ids=lambda phase: phase.name)
 
@@ -113,6 +113,7 @@ def test_every_phase_is_run_by_some_plan() -> None:
         bound = bind(scenario)
         steps = (*bound.steps, *bound.memory_steps, *bound.energy_steps)
         run |= {call.phase.name for step in steps for call in step.calls}
+        run |= {"scaling_knee"} if bound.family.scaled_by else set()
     assert run == set(all_phases())
 
 

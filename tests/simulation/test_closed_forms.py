@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from calibration.simulation import closed_forms
 from calibration.simulation.designs import (
@@ -25,11 +26,11 @@ from calibration.simulation.flash import Flash, batch_time
 SEEDS = [pytest.param((0,), 1, id="part"), pytest.param((0, 1, 2), 4, id="whole", marks=pytest.mark.slow)]
 
 
-def off(predicted: Sequence[float], simulated: Sequence[float]) -> np.ndarray:
-    return np.abs(np.array(predicted) / np.array(simulated) - 1.0)
+def off(predicted: Sequence[float], simulated: Sequence[float]) -> NDArray[np.float64]:
+    return np.asarray(np.abs(np.array(predicted) / np.array(simulated) - 1.0))
 
 
-def within(errors: np.ndarray, share: float, median: float, largest: float) -> None:
+def within(errors: NDArray[np.float64], share: float, median: float, largest: float) -> None:
     """Hold errors to 5 % for a share of the cases, and to their median and largest."""
     text = f"median {np.median(errors):.4f}, largest {errors.max():.3f}, within 5 %: {(errors < 0.05).mean():.3f}"
     assert np.median(errors) <= median, text

@@ -58,6 +58,7 @@ class DynamicTraining(Family):
     flattened: ClassVar = ("system", "plan", "workload")
     sent_kinds: ClassVar = ()
     fetch: ClassVar = ("storage",)
+    scaled_by: ClassVar = "plan.devices"
 
     @classmethod
     def of(cls, scenario: Scenario) -> Family:
@@ -181,6 +182,14 @@ class DynamicTraining(Family):
         """Return the frames that all targets and all positions of the window make."""
         windows = max(self.workload.temporal.snapshots - self.plan.frame_length + 1.0, 1.0)
         return float(windows * np.ceil(self.workload.nodes / self.plan.batch))
+
+    @property
+    def even_counts(self) -> tuple[float, float]:
+        """Return the fewest devices, beyond one, and the most that snapshots, frames or chunks are shared out to evenly."""
+        parts = {"snapshot": self.plan.frame_length, "frame": 1.0, "chunk": 4.0}[self.plan.partition]
+        many = int(parts * self.plan.frames)
+        few = next((count for count in range(2, many) if many % count == 0), 1)
+        return float(few), float(max(many, 2))
 
     def values(self) -> dict[str, float]:
         """Return what follows from names and flags, and the hops and layers of the sampled neighborhood."""
