@@ -72,6 +72,7 @@ def calibrate_machine(
         "profile": str(path),
         "seconds": measured.seconds,
         "noise_floor": measured.noise_floor,
+        "disturbed": measured.disturbed,
         "noisy": measured.noise_floor > NOISY,
         "groups": [_group_report(fitted) for fitted in groups],
         "assumed": [{"entry": each.entry, "field": each.fields[0], "value": each.start} for each in guesses],

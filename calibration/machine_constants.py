@@ -7,58 +7,21 @@ constants in those. What a phase does not need of a kernel's point is set to not
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from calibration.constant_groups import DEVICE, Group, Values, around, phase
 from calibration.fit import Constant
 from calibration.kernels._peer import tensor_sizes
 from calibration.measurements import Record
-from perfmodel.model.compile import compiled
+from calibration.routing_constants import ROUTING_GROUPS
 
-DEVICE: Final = "devices/this-machine"
+__all__ = ["DEVICE", "GROUPS", "PYG", "SHARED_MEMORY", "TCP", "Group", "Values", "around", "phase"]
+
 TCP: Final = "links/this-machine-tcp"
 SHARED_MEMORY: Final = "links/this-machine-shared-memory"
 PYG: Final = "systems/this-machine-pyg"
-
-Values = Mapping[str, float]
-Predict = Callable[[Record, Values], float]
-
-
-@dataclasses.dataclass(frozen=True)
-class Group:
-    """Constants that are fitted together.
-
-    Attributes
-    ----------
-    phase : str
-        Step of a prediction whose residual this group's scatter is.
-    kernels : tuple of str
-    constants : mapping of quantity to Constant
-        By the names of the nomenclature.
-    predict : callable
-        From a record and all constants known so far to a time [s].
-    chosen : callable
-        From the kernels' records to those that are fitted to, with what they need of one another.
-    """
-
-    phase: str
-    kernels: tuple[str, ...]
-    constants: Mapping[str, Constant]
-    predict: Predict
-    chosen: Callable[[Sequence[Record]], Sequence[Record]] = lambda records: records
-
-
-def around(record: Record, values: Values) -> dict[str, float]:
-    """Return the values with the time since the record's last block."""
-    away = float(record.point["away"]) + record.time
-    return {**values, "batch_time": away, "receiver_displacement_time": values["displacement_time"]}
-
-
-def phase(name: str, known: Values, **more: float) -> float:
-    """Evaluate one phase at numbers given by the names of the nomenclature."""
-    found, arguments = compiled()[name], {**known, **more}
-    return float(found.function(*[arguments[argument] for argument in found.arguments]))
 
 
 def _sampling(field: str, start: float, bounds: tuple[float, float], unit: str, meaning: str) -> Constant:
@@ -424,4 +387,5 @@ GROUPS: Final = (
     Group("sampling with PyG", ("neighbor_sampling_pyg",), _WITH_PYG, drawn_by_pyg),
     _regrowth(SHARED_MEMORY),
     _regrowth(TCP),
+    *ROUTING_GROUPS,
 )

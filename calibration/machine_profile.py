@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 _REACH: Final = 1.6449  # standard deviations from the middle to either end of a 90 % interval
 #: Steps of a prediction that run the phase of another.
-_SAME: Final = {"neighborhood_lookup": "sampling"}
+_SAME: Final = {"neighborhood_lookup": "sampling", "ring_window": "routing"}
 
 
 def profile_table(

@@ -1,7 +1,8 @@
 """Predicted against measured on this machine: real pipeline runs that no constant was fitted to.
 
 A balanced design of configurations, run in random order, each several times. Graphs, widths and batches are others than
-those of the kernels.
+those of the kernels. As with the kernels, what counts are mini-batches between two pulses at full speed; a configuration
+that has too few of them is run again, some times.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.disturbance import SLOWED, disturbed_share, full_speed, undisturbed
+from calibration.machine_tables import sentences, tables
 from calibration.measurements import relative_spread
 from calibration.pipeline.clock import BatchTimes
 from calibration.pipeline.configuration import Configuration, SyntheticGraph
@@ -21,6 +24,8 @@ from calibration.pipeline.run import Pipeline
 from calibration.validation import Row, by_quantity, summary
 from perfmodel.estimate import interval_of
 from perfmodel.spec.scenario import Scenario
+
+__all__ = ["compared", "design", "document", "ordered", "run_design", "sentences", "tables", "validate"]
 
 Array = NDArray[np.float64]
 
@@ -50,6 +55,8 @@ _LEVELS: Final[Mapping[str, Sequence[Any]]] = {
 _MOST_SEEDS_OF_NEIGHBORHOODS: Final = 96  # whole neighborhoods of more would be most of the graph
 CONFIGURATIONS, CONFIGURATIONS_QUICK = 60, 12
 REPEATS, BATCHES = 3, 9
+LEAST_BATCHES: Final = 7  # undisturbed; a configuration with fewer is run again
+MOST_REPEATS: Final = 12
 #: Of the design that is run: the model was developed on that of seed 0.
 SEED: Final = 20261201
 
@@ -64,9 +71,11 @@ class Run:
     ----------
     asked : Configuration
     medians : mapping of quantity to float
-        ``total`` and each phase: median over all its mini-batches [s].
+        ``total`` and each phase: median over all its undisturbed mini-batches [s].
     spread : mapping of quantity to float
-        Relative deviation between the repeats' medians (robust).
+        Relative deviation between the repeats' medians (robust); of one repeat, between its mini-batches.
+    pulses : sequence of float
+        Beside all its mini-batches [s].
     nodes, edges : float
         Median of a mini-batch.
     seconds : float
@@ -76,6 +85,7 @@ class Run:
     asked: Configuration
     medians: Mapping[str, float]
     spread: Mapping[str, float]
+    pulses: Sequence[float]
     nodes: float
     edges: float
     seconds: float
@@ -111,39 +121,70 @@ def run_design(
     batches: int = BATCHES,
     seed: int = 0,
     progress: Progress | None = None,
+    most_repeats: int = MOST_REPEATS,
 ) -> list[Run]:
-    """Run configurations in random order, each some times; returns them in their own order.
+    """Run configurations in random order, each some times and disturbed ones again; returns them in their own order.
 
     Raises
     ------
     PipelineError
         A process of the pipeline ended.
     """
-    visits = [(number, repeat) for repeat in range(repeats) for number in range(len(configurations))]
-    order = np.random.default_rng([seed, 1]).permutation(len(visits))
-    found: dict[int, list[list[BatchTimes]]] = {number: [] for number in range(len(configurations))}
+    found: list[list[Sequence[BatchTimes]]] = [[] for _ in configurations]
+    rng = np.random.default_rng([seed, 1])
+    visits = [number for _ in range(repeats) for number in range(len(configurations))]
+    done = 0
     with Pipeline() as pipeline:
-        for done, index in enumerate(order):
-            number, repeat = visits[index]
-            found[number].append(pipeline.run(configurations[number], batches, first=1000 * repeat))
-            if progress is not None:
-                progress(done + 1, len(visits))
-    return [_condensed(asked, found[number]) for number, asked in enumerate(configurations)]
+        while visits:
+            for number in rng.permutation(visits):
+                first = 1000 * len(found[number])
+                found[number].append(pipeline.run(configurations[number], batches, first))
+                done += 1
+                if progress is not None:
+                    progress(done, max(done, len(configurations) * repeats))
+            fast = _full_speed(found)
+            again = [number for number, of_it in enumerate(found) if len(of_it) < most_repeats]
+            visits = [number for number in again if _calm(found[number], fast) < LEAST_BATCHES]
+    fast = _full_speed(found)
+    return [_condensed(asked, of_it, fast) for asked, of_it in zip(configurations, found, strict=True)]
 
 
-def _condensed(asked: Configuration, repeats: Sequence[Sequence[BatchTimes]]) -> Run:
-    times = {"total": [[batch.total for batch in repeat] for repeat in repeats]}
-    for phase in repeats[0][0].phases:
-        times[phase] = [[batch.phases[phase] for batch in repeat] for repeat in repeats]
-    everything = list(itertools.chain.from_iterable(repeats))
+def _full_speed(found: Sequence[Sequence[Sequence[BatchTimes]]]) -> float:
+    flat = itertools.chain.from_iterable(itertools.chain.from_iterable(found))
+    return full_speed([pulse for batch in flat for pulse in batch.pulses.values()])
+
+
+def _calm(repeats: Sequence[Sequence[BatchTimes]], fast: float) -> int:
+    """Return how many mini-batches are undisturbed as a whole."""
+    every = list(itertools.chain.from_iterable(repeats))
+    return sum(batch.pulses["total"] <= SLOWED * fast for batch in every)
+
+
+def _condensed(asked: Configuration, repeats: Sequence[Sequence[BatchTimes]], fast: float) -> Run:
+    every = [(number, batch) for number, repeat in enumerate(repeats) for batch in repeat]
+    medians, spread = {}, {}
+    for name in ("total", *repeats[0][0].phases):
+        times = [batch.total if name == "total" else batch.phases[name] for _, batch in every]
+        calm = undisturbed(times, [batch.pulses[name] for _, batch in every], fast, LEAST_BATCHES)
+        medians[name] = float(np.median([times[place] for place in calm]))
+        spread[name] = _uncertainty([times[place] for place in calm], [every[place][0] for place in calm])
     return Run(
         asked,
-        {name: float(np.median(np.concatenate(found))) for name, found in times.items()},
-        {name: relative_spread([float(np.median(repeat)) for repeat in found]) for name, found in times.items()},
-        float(np.median([batch.nodes for batch in everything])),
-        float(np.median([batch.edges for batch in everything])),
-        float(sum(batch.total for batch in everything)),
+        medians,
+        spread,
+        [batch.pulses["total"] for _, batch in every],
+        float(np.median([batch.nodes for _, batch in every])),
+        float(np.median([batch.edges for _, batch in every])),
+        float(sum(batch.total for _, batch in every)),
     )
+
+
+def _uncertainty(times: Sequence[float], repeats: Sequence[int]) -> float:
+    """Return the relative deviation between repeats; where all times are of one repeat, that of the times."""
+    groups = [
+        [time for time, of in zip(times, repeats, strict=True) if of == repeat] for repeat in sorted(set(repeats))
+    ]
+    return relative_spread([float(np.median(group)) for group in groups] if len(groups) > 1 else times)
 
 
 def compared(run: Run, scenario: Scenario) -> list[Row]:
@@ -223,11 +264,14 @@ def document(runs: Sequence[Run], rows: Sequence[Row], scenarios: Sequence[Scena
     fitted = sum(parameter.fitted for found in profiles.values() for parameter in found.parameters)
     return {
         "suite": "machine",
+        "pipeline": "sampled-training",
         "inputs": {name: digest for scenario in scenarios for name, digest in sorted(scenario.inputs.items())},
         "columns": list(runs[0].asked.inputs()),
         "rows": [{**row.to_dict(), "noise": row.resolution / row.measured} for row in rows],
         "summary": summary(rows),
         "by_quantity": quantities,
+        "disturbed": disturbed_share([pulse for run in runs for pulse in run.pulses]),
+        "least_undisturbed": LEAST_BATCHES,
         "ordered_pairs": {"share": share, "pairs": pairs, "different_by": DIFFERENT},
         "fitted_parameters": fitted,
         "conflicts": [],

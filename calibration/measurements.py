@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import pathlib
@@ -16,12 +17,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from calibration.disturbance import disturbed_share, full_speed, undisturbed
 from calibration.kernels._base import Point, Sample
 from perfmodel.environment import Environment
 from perfmodel.errors import SpecError
 
-SCHEMA = "perfmodel-journal/1"
+SCHEMA = "perfmodel-journal/2"
 Line = dict[str, Any]
+
+LEAST_BLOCKS = 5  # undisturbed ones that a point's time is the median of; the faster half of all where there are fewer
 
 _TO_DEVIATION = 1.4826  # a median absolute deviation times this is the standard deviation of a normal variable
 # Croux and Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale (1992), section 4: of few
@@ -38,13 +42,13 @@ class Record:
     kernel : str
     point : mapping
     time : float
-        Median over all blocks [s].
+        Median over all undisturbed blocks [s].
     spread : float
         Relative deviation between the rounds' medians (robust); of one round, between its blocks; of one block, nan.
     counts : mapping of str to float
-        Median of each count over all blocks.
+        Median of each count over the same blocks.
     samples : tuple of mapping
-        Every block, in the order of measuring.
+        Every undisturbed block, in the order of measuring.
     rounds : tuple of int
         Round of each sample.
     """
@@ -68,7 +72,9 @@ class Measurements:
     samples : tuple of Record
         One per point that was measured, by kernel and then as the kernel lists its points.
     noise_floor : float
-        Relative deviation (robust) of a fixed computation that was timed between all visits.
+        Relative deviation (robust) of a fixed computation that was timed between all visits, where undisturbed.
+    disturbed : float
+        Share of the pulses that tell of a disturbed core.
     skipped : tuple of (kernel, reason)
         Kernels that this machine can't run, wholly or at some points.
     failed : tuple of (kernel, point, reason)
@@ -85,6 +91,7 @@ class Measurements:
     environment: Environment
     samples: tuple[Record, ...]
     noise_floor: float
+    disturbed: float
     skipped: tuple[tuple[str, str], ...]
     failed: tuple[tuple[str, Point, str], ...]
     seconds: float
@@ -169,10 +176,15 @@ def condensed(lines: Sequence[Line], sha256: str) -> Measurements:
     if header["schema"] != SCHEMA:
         raise ValueError(f"schema {header['schema']}")
     reference = [tick for line in lines for tick in line.get("reference", ())]
+    pulses = [pulse for line in lines for pulse in (*line.get("pulses", ()), *line.get("reference_pulses", ()))]
+    fast = full_speed(pulses)
+    beside = [pulse for line in lines for pulse in line.get("reference_pulses", ())]
+    calm = undisturbed(reference, beside, fast, LEAST_BLOCKS)
     return Measurements(
         environment=Environment.from_dict(header["environment"]),
-        samples=_records(header["settings"]["kernels"], lines),
-        noise_floor=relative_spread(reference),
+        samples=_records(header["settings"]["kernels"], lines, fast),
+        noise_floor=relative_spread([reference[place] for place in calm]),
+        disturbed=disturbed_share(pulses),
         skipped=_skipped(lines),
         failed=tuple(
             (line["kernel"], MappingProxyType(line["point"]), line["reason"])
@@ -204,7 +216,7 @@ def _skipped(lines: Sequence[Line]) -> tuple[tuple[str, str], ...]:
     return tuple((line["kernel"], line["reason"]) for line in lines[started:] if line["line"] == "skipped")
 
 
-def _records(kernels: Mapping[str, Sequence[Point]], lines: Sequence[Line]) -> tuple[Record, ...]:
+def _records(kernels: Mapping[str, Sequence[Point]], lines: Sequence[Line], fast: float) -> tuple[Record, ...]:
     visits: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         if line["line"] == "visit":
@@ -213,15 +225,19 @@ def _records(kernels: Mapping[str, Sequence[Point]], lines: Sequence[Line]) -> t
     for kernel, points in kernels.items():
         for point in points:
             if of_point := visits.get(point_key(kernel, point)):
-                found.append(_record(kernel, point, sorted(of_point, key=lambda line: int(line["round"]))))
+                found.append(_record(kernel, point, sorted(of_point, key=lambda line: int(line["round"])), fast))
     return tuple(found)
 
 
-def _record(kernel: str, point: Point, visits: Sequence[Line]) -> Record:
+def _record(kernel: str, point: Point, visits: Sequence[Line], fast: float) -> Record:
     warm = [visit for visit in visits if visit["warm"]]
     used = warm or visits  # a first block counts where a point is so slow that there's no other
-    blocks = [(visit["round"], sample) for visit in used for sample in samples_of(visit)]
-    medians = [statistics.median(visit["samples"]["time"]) for visit in used]
+    every = [(visit["round"], sample) for visit in used for sample in samples_of(visit)]
+    pulses = [pulse for visit in used for pulse in visit["pulses"]]
+    calm = undisturbed([sample["time"] for _, sample in every], pulses, fast, LEAST_BLOCKS)
+    blocks = [every[place] for place in calm]
+    by_round = itertools.groupby(blocks, key=lambda block: int(block[0]))
+    medians = [statistics.median(sample["time"] for _, sample in of_round) for _, of_round in by_round]
     times = [sample["time"] for _, sample in blocks]
     return Record(
         kernel=kernel,

@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import datetime
 import gc
+import itertools
 import math
 import pathlib
 import random
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from calibration.cores import one_core
+from calibration.disturbance import Pulse
 from calibration.journal import Journal, Tell, header
 from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.measurements import Line, Measurements, as_columns, point_key, read_journal, spent
@@ -189,7 +191,7 @@ class _Run:
 
     def __init__(self, journal: Journal, usable: Mapping[Kernel, Sequence[Point]], pace: Pace, seed: int) -> None:
         self.journal, self.usable, self.pace, self.seed = journal, usable, pace, seed
-        self.reference = reference_computation()
+        self.reference, self.pulse = reference_computation(), Pulse()
         self.earlier = spent(journal.lines)
         self.began = time.perf_counter()
         visits = [line for line in journal.lines if line["line"] == "visit"]
@@ -202,8 +204,14 @@ class _Run:
 
     def start(self) -> None:
         """Warm the core up and time the reference alone."""
-        ticks = [self.reference() for _ in range(2 * _FIRST_TICKS)]
-        self.journal.append({"line": "start", "reference": ticks[_FIRST_TICKS:]})
+        ticks = [self._reference() for _ in range(2 * _FIRST_TICKS)][_FIRST_TICKS:]
+        times, pulses = zip(*ticks, strict=True)
+        self.journal.append({"line": "start", "reference": list(times), "reference_pulses": list(pulses)})
+
+    def _reference(self) -> tuple[float, float]:
+        """Time the reference computation, between two pulses."""
+        before = self.pulse()
+        return self.reference(), max(before, self.pulse())
 
     def order(self, number: int) -> Iterator[tuple[Kernel, Point]]:
         """Return the points in the order of a round."""
@@ -234,14 +242,15 @@ class _Run:
         began = time.perf_counter()
         try:
             with kernel.prepared(point) as block:
-                samples, warm = _blocks(block, began + self.credit[key], self.pace.visit)
-            line: Line = {"line": "visit", **where, "warm": warm, "samples": as_columns(samples)}
+                samples, pulses, warm = _blocks(block, self.pulse, began + self.credit[key], self.pace.visit)
+            line: Line = {"line": "visit", **where, "warm": warm, "samples": as_columns(samples), "pulses": pulses}
         except Exception as error:  # one kernel that fails must not take the others along
             self.broken.add(key)
             line = {"line": "failure", **where, "reason": _sentence(error)}
         self.visits_made += 1
         gc.collect()
-        line |= {"reference": [self.reference()], "seconds": time.perf_counter() - began}
+        reference, pulse = self._reference()
+        line |= {"reference": [reference], "reference_pulses": [pulse], "seconds": time.perf_counter() - began}
         self.credit[key] -= line["seconds"]
         if line["line"] == "visit":
             self.cost[key] = _least_cost(line)
@@ -254,26 +263,32 @@ def _least_cost(visit: Line) -> float:
     return float(visit["seconds"] - sum(times) + statistics.median(times))
 
 
-def _blocks(block: Block, until: float, longest: float) -> tuple[list[Sample], bool]:
+def _blocks(block: Block, pulse: Pulse, until: float, longest: float) -> tuple[list[Sample], list[float], bool]:
     """Run blocks until the share of the visit is used up.
 
     Returns
     -------
     samples : list of mapping
+    pulses : list of float
+        Of each sample, the longer of those before and after it [s].
     warm : bool
         False where the first block alone took the whole share: then it is the sample.
     """
     with _no_collector():
         began = time.perf_counter()
+        beside = [pulse()]
         first = block()
+        beside.append(pulse())
         now = time.perf_counter()
         if now >= until and now - began >= longest:
-            return [_checked(first)], False
+            return [_checked(first)], [max(beside)], False
         until = min(until, now + longest)
-        samples = [_checked(block())]
-        while time.perf_counter() < until and len(samples) < _MOST_BLOCKS:
+        samples: list[Sample] = []
+        del beside[0]
+        while not samples or (time.perf_counter() < until and len(samples) < _MOST_BLOCKS):
             samples.append(_checked(block()))
-    return samples, True
+            beside.append(pulse())
+    return samples, [max(pair) for pair in itertools.pairwise(beside)], True
 
 
 @contextlib.contextmanager

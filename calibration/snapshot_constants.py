@@ -48,6 +48,7 @@ def _cells(cell: str, way: str) -> Group:
     field, of = f"{cell}.{way}", f"{cell.upper()} cells {way}"
     constants = {
         "cell_call_time": _cost(f"{field}.time_per_call", 3e-5, "s", f"fixed cost of a layer of {of}"),
+        "cell_restart_time": _cost(f"{field}.restart_time", 3e-5, "s", f"{of} in a process just woken, longer by"),
         "cell_operation_time": _cost(f"{field}.time_per_operation", 2e-11, "s", f"one operation of {of}"),
         "cell_element_time": _cost(f"{field}.time_per_element", 1e-8, "s", f"one element of a state in {of}"),
     }
@@ -55,7 +56,8 @@ def _cells(cell: str, way: str) -> Group:
     def predict(record: Record, values: Values) -> float:
         return phase(
             "cells_on_core", values, cell_products=_PRODUCTS[way], cell_gates=float(GATES[cell]),
-            batch_targets=float(record.point["targets"]), hidden_width=float(record.point["hidden"]),
+            batch_targets=float(record.point["targets"]), hidden_width=float(record.point["hidden"]), is_resident=1.0,
+            devices=2.0 if float(record.point["asleep"]) > 0 else 1.0,
         )  # fmt: skip
 
     return Group(way, ("snapshot_cells",), constants, predict, _where(cell=cell, direction=way))
@@ -122,6 +124,7 @@ def _pages(*kinds: str) -> Group:
     if "held" in kinds:
         constants |= {
             "page_visit_time": _cost("time_per_visit", 1e-5, "s", "fixed cost of a visit to a snapshot's pages"),
+            "page_restart_time": _cost("restart_time", 2e-5, "s", "a visit of a process that has slept, longer by"),
             "missed_byte_time": _cost(
                 "time_per_missed_byte", 1e-10, "s/B", "one byte of a page beyond the outer cache"
             ),
@@ -134,7 +137,8 @@ def _pages(*kinds: str) -> Group:
         kind = str(record.point["kind"])
         known = {**values, **_NO_PAGES}
         known |= {f"{_ROLES[kind]}_{of}_time": values[f"{kind} {of}"] for of in ("page", "byte")}
-        return phase(
+        restart = values["page_restart_time"] if float(record.point["asleep"]) > 0 else 0.0
+        return restart + phase(
             "visits_pinned" if kind == "unkept" else "visits_kept", known, hit_share=float(kind == "held"),
             file_pages=record.counts["pages"], file_page=float(record.point["page"]), process_pages=0.0,
             frame_length=float(SNAPSHOTS), devices=1.0,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
+from calibration.machine_tables import sentences, tables
 from calibration.machine_validation import DIFFERENT, ordered
 from calibration.measurements import relative_spread
 from calibration.pipeline.process import keep_memory
@@ -27,6 +28,8 @@ from calibration.validation import Row, by_quantity, summary
 from perfmodel.errors import ModelError
 from perfmodel.estimate import interval_of
 from perfmodel.spec.scenario import Scenario
+
+__all__ = ["design", "document", "run_design", "sentences", "tables", "validate"]
 
 Array = NDArray[np.float64]
 

@@ -23,6 +23,8 @@ _LAZY = {
     "evaluate": "perfmodel.evaluation",
     "search": "perfmodel.search.run",
     "Space": "perfmodel.search.space",
+    "plan_capacity": "perfmodel.plan.capacity",
+    "CapacityPlan": "perfmodel.plan.result",
 }
 __all__ = ["__version__", *_LAZY]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._beside import Beside
+from calibration.kernels._beside import AWAY, Beside
 from calibration.pipeline.snapshot_model import (
     State,
     add,
@@ -24,7 +24,7 @@ from calibration.pipeline.snapshot_model import (
 from calibration.pipeline.snapshot_run import GATES, Cell, Matrix
 
 _HIDDEN, _HIDDEN_QUICK = (10, 28, 72), (14, 72)
-_TARGETS, _TARGETS_QUICK = (80, 220, 600), (90, 560)
+_TARGETS, _TARGETS_QUICK = (80, 600), (90, 560)
 _SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
 
 
@@ -39,8 +39,10 @@ class SnapshotCells(Kernel):
         """Return cells, directions, widths and targets."""
         hidden, targets = (_HIDDEN_QUICK, _TARGETS_QUICK) if quick else (_HIDDEN, _TARGETS)
         return [
-            {"cell": cell, "direction": way, "hidden": width, "targets": count}
-            for cell, way, width, count in itertools.product(GATES, ("forward", "backward"), hidden, targets)
+            {"cell": cell, "direction": way, "hidden": width, "targets": count, "asleep": asleep}
+            for cell, way, width, count, asleep in itertools.product(
+                GATES, ("forward", "backward"), hidden, targets, AWAY
+            )
         ]
 
     @contextlib.contextmanager
@@ -55,7 +57,7 @@ class SnapshotCells(Kernel):
         kept = [cell_forward(cell, weights, inputs, state)[1] for inputs, state in sets]
         results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
         turns = itertools.cycle(range(_SETS))
-        beside, counted = Beside(), counts_of(point)
+        beside, counted = Beside(asleep=float(point["asleep"])), counts_of(point)
 
         def block() -> Sample:
             number = next(turns)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._beside import Beside
+from calibration.kernels._beside import FRAME, Beside
 from calibration.pipeline.snapshot_model import add, graph_backward, graph_forward, new_model, no_gradient
 from calibration.pipeline.snapshot_pages import Staging
 from calibration.pipeline.snapshot_run import SnapshotRun, features_of, neighbors_of, page_order
@@ -53,13 +53,14 @@ class SnapshotGraphs(Kernel):
         total = no_gradient(weights)
         results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
         turns = itertools.cycle(range(_SETS))
-        beside, counted = Beside(), counts_of(point)
+        beside, counted = Beside(FRAME), counts_of(point)
 
         def block() -> Sample:
             number = next(turns)
             own = snapshots[number]
             results[number] = None
             if point["direction"] == "forward":
+                beside()
                 own.read()
             else:
                 beside(gradient)

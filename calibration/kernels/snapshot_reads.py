@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._beside import AWAY, FRAME, Beside
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
 from calibration.pipeline.nameless import nameless
 from calibration.pipeline.snapshot_pages import PageCache, Staging, open_pages
@@ -42,9 +43,10 @@ class SnapshotReads(Kernel):
         visits = _VISITS_QUICK if quick else _VISITS
         kinds = ["held", "buffered", "unkept"] + ([] if self.left_out() else ["direct"])
         return [
-            {"kind": kind, "page": page, "visit": visit}
-            for kind, page, visit in itertools.product(kinds, _PAGES, visits)
-            if page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
+            {"kind": kind, "page": page, "visit": visit, "asleep": asleep}
+            for kind, page, visit, asleep in itertools.product(kinds, _PAGES, visits, AWAY)
+            if (asleep == 0 or (visit == min(visits) and kind != "direct"))
+            and page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
         ]
 
     @contextlib.contextmanager
@@ -64,12 +66,13 @@ class SnapshotReads(Kernel):
 def _block(cache: PageCache, point: Point, visit: int, page: int) -> Block:
     stagings = [Staging(visit, page) for _ in range(SNAPSHOTS)]
     orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(SNAPSHOTS)]
-    turns = itertools.cycle(range(SNAPSHOTS))
+    turns, beside = itertools.cycle(range(SNAPSHOTS)), Beside(FRAME, float(point["asleep"]))
     for number in range(SNAPSHOTS):
         cache.visit(number * visit, orders[number], stagings[number])
 
     def block() -> Sample:
         number = next(turns)
+        beside()
         misses = cache.misses
         began = time.perf_counter()
         cache.visit(number * visit, orders[number], stagings[number])

@@ -22,6 +22,8 @@ class BatchTimes:
         Of the mini-batch that is trained on.
     sent_bytes : int
         Of all tensors [B].
+    pulses : mapping of phase to float
+        ``total`` and each phase: the longest of the pulses beside it, on the cores that it needs [s].
     """
 
     phases: Mapping[str, float]
@@ -29,6 +31,7 @@ class BatchTimes:
     nodes: int
     edges: int
     sent_bytes: int
+    pulses: Mapping[str, float]
 
 
 class Clock:

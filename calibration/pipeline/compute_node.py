@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.disturbance import Pulse
 from calibration.pipeline.batches import drawing, gather
 from calibration.pipeline.chunks import PipelineError, Receiving, aggregation, receive
 from calibration.pipeline.clock import Clock
@@ -32,19 +33,20 @@ class ComputeNode:
         self._wide = np.zeros((0, asked.dimension), np.float32)
         self._rows = np.zeros((0, asked.dimension), np.float32)
 
-    def step(self, step: int, channel: Receiving, verify: bool) -> dict[str, Any]:
-        """Receive one mini-batch and train on it.
+    def step(self, step: int, channel: Receiving, verify: bool, pulse: Pulse) -> dict[str, Any]:
+        """Receive one mini-batch and train on it, with a pulse between the two.
 
         Returns
         -------
         dict
-            ``phases`` [s], ``nodes``, ``edges``, ``loss`` and, where asked to verify, the ``digest`` of each tensor.
+            ``phases`` [s], ``pulse_time`` [s], ``nodes``, ``edges``, ``loss`` and, where asked to verify, the ``digest``
+            of each tensor.
         """
         clock = Clock()
         tensors = dict(receive(channel, self._aggregate) for _ in (FEATURES, EDGE_INDEX, LABELS))
         if sorted(tensors) != [FEATURES, EDGE_INDEX, LABELS]:
             raise PipelineError(f"expected features, edge index and labels, got tensors {sorted(tensors)}")
-        found: dict[str, Any] = {"digest": digests(tensors)} if verify else {}
+        found: dict[str, Any] = {"pulse_time": pulse(), **({"digest": digests(tensors)} if verify else {})}
         features = self._decoded(tensors[FEATURES], clock)
         edges = tensors[EDGE_INDEX].view(np.int64)
         source: Ids = edges[: edges.size // 2]

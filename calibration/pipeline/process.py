@@ -38,6 +38,15 @@ def settle(core: int | None, parent: int) -> None:
         os._exit(1)
 
 
+def preempted() -> int:
+    """Return how often the system gave this process' core to somebody else while it had work to do."""
+    try:
+        import resource
+    except ImportError:  # not told on this system
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Let children that are started meanwhile use one thread in their libraries, and leave Ctrl-C to their parent."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from calibration.disturbance import Pulse
 from calibration.pipeline import tcp
 from calibration.pipeline.chunks import PipelineError
 from calibration.pipeline.clock import BatchTimes
@@ -133,12 +134,25 @@ def _joined(sent: Sequence[dict[str, Any]], trained: Sequence[dict[str, Any]]) -
     for ours, theirs in zip(sent, trained, strict=True):
         if ours.get("digest") != theirs.get("digest"):
             raise PipelineError("what arrived is not what was sent")
+    timed = list(zip(sent, trained, strict=True))[WARM_UP:]
     return [
         BatchTimes(
-            {**ours["phases"], **theirs["phases"]}, ours["total"], theirs["nodes"], theirs["edges"], ours["sent_bytes"]
+            phases={**ours["phases"], **theirs["phases"]},
+            total=ours["total"] - theirs["pulse_time"],
+            nodes=theirs["nodes"],
+            edges=theirs["edges"],
+            sent_bytes=ours["sent_bytes"],
+            pulses=_pulses(ours, theirs),
         )
-        for ours, theirs in zip(sent[WARM_UP:], trained[WARM_UP:], strict=True)
+        for ours, theirs in timed
     ]
+
+
+def _pulses(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
+    """Return the longest pulse beside each phase: one on a single core, of that core; else of both."""
+    memory, compute = max(ours["pulses"]), max(theirs["pulses"])
+    found = dict.fromkeys(ours["phases"], memory) | dict.fromkeys(theirs["phases"], compute)
+    return {**found, "transfer": max(memory, compute), "total": max(memory, compute)}
 
 
 def _serve(role: str, core: int | None, shared: _Shared, pipe: Pipe) -> None:
@@ -170,11 +184,16 @@ def _memory_steps(settings: dict[str, Any], shared: _Shared, pipe: Pipe) -> list
 def _driven(node: MemoryNode, channel: Any, settings: dict[str, Any], shared: _Shared) -> list[dict[str, Any]]:
     """Send one mini-batch after the other, each once the compute node has trained on the last."""
     found = []
+    pulse = Pulse()
+    before = pulse()
     for number, step in enumerate(settings["steps"]):
         start = time.perf_counter()
         times = node.step(step, channel, settings["verify"] and number == 0)
         wait(shared.trained, shared.polling)
-        found.append({**times, "total": time.perf_counter() - start + times["elsewhere"]})
+        total = time.perf_counter() - start + times["elsewhere"]
+        after = pulse()
+        found.append({**times, "total": total, "pulses": (before, after)})
+        before = after
     return found
 
 
@@ -192,7 +211,12 @@ def _compute_steps(settings: dict[str, Any], shared: _Shared, pipe: Pipe) -> lis
 
 def _trained(node: ComputeNode, channel: Any, settings: dict[str, Any], shared: _Shared) -> list[dict[str, Any]]:
     found = []
+    pulse = Pulse()
+    before = pulse()
     for number, step in enumerate(settings["steps"]):
-        found.append(node.step(step, channel, settings["verify"] and number == 0))
+        times = node.step(step, channel, settings["verify"] and number == 0, pulse)
         shared.trained.release()
+        after = pulse()
+        found.append({**times, "pulses": (before, times["pulse_time"], after)})
+        before = after
     return found

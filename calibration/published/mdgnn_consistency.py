@@ -24,18 +24,20 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from calibration.published.mdgnn_table import CSDS, Configuration, Published
-from perfmodel.errors import ModelError
 
 Array = NDArray[np.float64]
 NEAR_DATA: Final = ("m-base", "m-p2p", "m-dgnn")
 #: Room beside the printed digits [log]: means may be of ratios or ratios of means.
-MARGIN: Final = 0.01
-_STARTS: Final = 2
-_TRIES: Final = 60  # steps of each search
+MARGIN: Final = 0.005
+#: Steps of each search for parts; a conflict is one only if as many more searches find none.
+_TRIES: Final = (60, 60)
+_TRIES_AGAIN: Final = (200,) * 4
+_MOST: Final = 40  # sets of rows that are tried for further conflicts
 _STEP: Final = 1e-6  # of a log
 _SMALL: Final = 1e-9
-_MET: Final = 1e-4  # [log] of what counts as met
+_MET: Final = 0.01  # [log]; what is off by no more, beyond digits and margin, counts as met: searches end near the best
 _PARTS: Final = ("arithmetic", "flash", "kept", "peer", "bounced")  # of every configuration, each from a free number
+_GUESS: Final = (0.0, 1.0, -0.5, -1.5, -1.0)  # where searches start
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Parts:
         self._energies = sorted(compared["energies"])
         self.width = len(_PARTS) + len(self._others) + len(self._energies)
         self.size = len(places) * self.width
+        self.guess = np.repeat([*_GUESS, *[0.0] * (self.width - len(_GUESS))], len(places))
 
     def split(self, free: Array) -> dict[str, Array]:
         """Return the parts by name; times in those of M-Base's graph work on one device."""
@@ -90,11 +93,11 @@ class Parts:
         return np.array([self.places[c.dataset, c.layers] for c in configurations], dtype=np.int64)
 
     def of(self, row: Published, parts: dict[str, Array], configurations: Sequence[Configuration]) -> Array:
-        """Return what a row's quantity would be at some configurations, on the last axis."""
+        """Return what a row's quantity would be at some configurations, on the last axis; of a reduction, what it leaves."""
         at = {name: values[..., self.where(configurations)] for name, values in parts.items()}
         csds = np.array([c.csds for c in configurations], dtype=float)
         if "energy" in row.quantity:
-            return 1.0 - at[f"energy {row.system}"] / at[f"energy {row.baseline}"]
+            return at[f"energy {row.system}"] / at[f"energy {row.baseline}"]
         if row.quantity == "RNN share of runtime":
             parallel, serial = _times(at, row.system, csds)
             return serial / (parallel + serial)
@@ -110,11 +113,15 @@ class Parts:
         found = []
         for row in self.rows:
             values = self.of(row, parts, row.configurations)
-            value = values.max(axis=-1) if row.kind == "peak" else values.mean(axis=-1)
-            off = np.log(np.maximum(value, _SMALL) / row.value)
+            least = row.kind == "peak" and "energy" in row.quantity
+            value = (
+                values.min(axis=-1) if least else values.max(axis=-1) if row.kind == "peak" else values.mean(axis=-1)
+            )
+            off = np.log(value / _aim(row))
             found.append(np.sign(off) * np.maximum(np.abs(off) - _room(row), 0.0))
             if row.id in ceilings:
-                above = np.log(np.maximum(self.of(row, parts, ceilings[row.id]), _SMALL) / row.value) - _room(row)
+                above = np.log(self.of(row, parts, ceilings[row.id]) / _aim(row))
+                above = (-above if least else above) - _room(row)
                 found.append(np.sqrt((np.maximum(above, 0.0) ** 2).sum(axis=-1)))
         return np.stack(found, axis=-1)
 
@@ -144,8 +151,15 @@ def _time(at: Mapping[str, Array], system: str, csds: Array) -> Array:
     return at[f"time {system}"] / csds
 
 
+def _aim(row: Published) -> float:
+    """Return a row's value; of a reduction, what it leaves."""
+    return max(1.0 - row.value, _SMALL) if "energy" in row.quantity else row.value
+
+
 def _room(row: Published) -> float:
-    return float(np.log1p(row.resolution / row.value)) + MARGIN
+    """Return by how much a row may be off [log]."""
+    share = row.value / _aim(row) if "energy" in row.quantity else 1.0
+    return share * (float(np.log1p(row.resolution / row.value)) + MARGIN)
 
 
 def ceilings(rows: Sequence[Published]) -> dict[str, tuple[Configuration, ...]]:
@@ -159,7 +173,9 @@ def ceilings(rows: Sequence[Published]) -> dict[str, tuple[Configuration, ...]]:
     return found
 
 
-def distance(rows: Sequence[Published], above: Mapping[str, Sequence[Configuration]]) -> float:
+def distance(
+    rows: Sequence[Published], above: Mapping[str, Sequence[Configuration]], searches: Sequence[int] = _TRIES
+) -> float:
     """Return how far the worst of some rows must be off [log], 0 where all can be met.
 
     Parameters
@@ -168,6 +184,8 @@ def distance(rows: Sequence[Published], above: Mapping[str, Sequence[Configurati
         That must be met together.
     above : mapping
         The configurations that peaks may not be below.
+    searches : sequence of int
+        Steps of each search, from parts drawn at random but for the first.
     """
     parts = Parts(rows)
     if not parts.rows:
@@ -189,9 +207,9 @@ def distance(rows: Sequence[Published], above: Mapping[str, Sequence[Configurati
         return np.asarray((found[1:] - found[0]).T / _STEP)
 
     best = np.inf
-    for start in range(_STARTS):
-        free = np.zeros(parts.size) if start == 0 else generator.normal(0.0, 1.0, parts.size)
-        found = optimize.least_squares(off, free, jac=slopes, method="trf", max_nfev=_TRIES, xtol=1e-10, ftol=1e-6)
+    for number, tries in enumerate(searches):
+        free = parts.guess if number == 0 else parts.guess + generator.normal(0.0, 1.0, parts.size)
+        found = optimize.least_squares(off, free, jac=slopes, method="trf", max_nfev=tries, xtol=1e-10, ftol=1e-6)
         best = min(best, float(np.abs(off(found.x)).max()))
         if best < _MET:
             return 0.0
@@ -210,16 +228,17 @@ def conflicts(rows: Sequence[Published]) -> list[Conflict]:
     waiting: list[frozenset[str]] = [frozenset()]
     mended: list[frozenset[str]] = []
     for left_out in waiting:  # which grows
+        if met.tried > _MOST * len(contested):
+            break
         if any(enough <= left_out for enough in mended):
             continue
         known = next((conflict for conflict in found if not left_out & set(conflict.rows)), None)
         if known is None:
             together = tuple(row for row in contested if row.id not in left_out)
-            if met(together):
+            known = _smallest(together, met)
+            if known is None:
                 mended.append(left_out)
                 continue
-            ids = tuple(row.id for row in _smallest(together, met))
-            known = Conflict(ids, met.distances[frozenset(ids)])
             found.append(known)
         waiting += [more for row in known.rows if (more := left_out | {row}) not in waiting]
     return found
@@ -230,30 +249,60 @@ class _Memory:
 
     def __init__(self, known: Sequence[Published]) -> None:
         self._above = ceilings(known)
-        self.distances: dict[frozenset[str], float] = {}
+        self._distances: dict[frozenset[str], float] = {}
 
     def __call__(self, rows: Sequence[Published]) -> bool:
+        return self.distance(rows) == 0.0
+
+    def distance(self, rows: Sequence[Published]) -> float:
+        """Return how far the worst of some rows must be off; times and energies have nothing in common."""
+        return max(self._of(kind) for kind in _kinds(rows))
+
+    def _of(self, rows: Sequence[Published]) -> float:
         key = frozenset(row.id for row in rows)
-        if key not in self.distances:
-            self.distances[key] = distance(rows, self._above)
-        return self.distances[key] == 0.0
+        if key not in self._distances:
+            self._distances[key] = distance(rows, self._above)
+        return self._distances[key]
+
+    def again(self, rows: Sequence[Published]) -> bool:
+        """Search longer for parts that meet some rows."""
+        for kind in _kinds(rows):
+            if self._of(kind) > 0.0:
+                key = frozenset(row.id for row in kind)
+                self._distances[key] = min(self._of(kind), distance(kind, self._above, _TRIES_AGAIN))
+        return self(rows)
+
+    @property
+    def tried(self) -> int:
+        """Return how many sets of rows were tried."""
+        return len(self._distances)
 
 
-def _smallest(rows: Sequence[Published], met: Callable[[Sequence[Published]], bool]) -> tuple[Published, ...]:
-    """Take rows in one after another; the one with which they can't be met any more belongs to the conflict."""
-    needed: list[Published] = []
-    candidates = list(rows)
-    while met(needed):
-        taken = list(needed)
-        for number, row in enumerate(candidates):
-            taken.append(row)
-            if not met(taken):
-                needed.append(row)
-                candidates = candidates[:number]
-                break
-        else:
-            raise ModelError("rows that can't be met together were met one after another")
-    return tuple(row for row in rows if row in needed)
+def _kinds(rows: Sequence[Published]) -> tuple[list[Published], list[Published]]:
+    """Return the rows on energies and all others."""
+    energies = [row for row in rows if "energy" in row.quantity]
+    return energies, [row for row in rows if row not in energies]
+
+
+def _smallest(rows: Sequence[Published], met: _Memory) -> Conflict | None:
+    """Take rows in one after another; the one with which they can't be met any more belongs to the conflict.
+
+    None where they can be met, or where that can't be told: searches for parts miss some that are there.
+    """
+    for _ in range(len(rows)):
+        if met(rows):
+            return None
+        needed: list[Published] = []
+        candidates = list(rows)
+        while candidates and met(needed):
+            taken = [[*needed, *candidates[: number + 1]] for number in range(len(candidates))]
+            count = next((number for number, some in enumerate(taken) if not met(some)), 0)
+            needed.append(candidates[count])
+            candidates = candidates[:count]
+        if not met(needed) and not met.again(needed):
+            return Conflict(tuple(row.id for row in rows if row in needed), met.distance(needed))
+        met.again(rows)
+    return None
 
 
 def set_apart(found: Sequence[Conflict], misfit: Callable[[str], float]) -> tuple[str, ...]:

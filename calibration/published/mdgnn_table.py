@@ -138,7 +138,7 @@ def _parsed(cells: list[str], where: str) -> Published:
     return Published(
         row["id"] or where.rpartition(": ")[2], row["quantity"], row["system"], baseline, of_baseline, configurations,
         factor * _positive(row["value"], where), factor * _resolution(row["value"]), row["unit"], kind,
-        (row["id"], row["system"], row["baseline"], row["dataset"], row["layers"], row["csds"]),
+        (row["id"] or where.rpartition(": ")[2], row["system"], row["baseline"], row["dataset"], row["layers"], row["csds"]),
     )  # fmt: skip
 
 

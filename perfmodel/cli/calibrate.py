@@ -112,7 +112,10 @@ def _write_machine(document: dict[str, Any]) -> None:
         write_line(f"left out: {skipped['kernel']}: {skipped['reason']}")
     for failed in document["failed"]:
         write_line(f"failed: {failed['kernel']} at {failed['point']}: {failed['reason']}")
-    write_line(f"noise floor {document['noise_floor']:.1%}; {document['seconds']:.0f} s of measuring")
+    write_line(
+        f"noise floor {document['noise_floor']:.1%}; {document['seconds']:.0f} s of measuring, in which the core was slowed"
+        f" for {document['disturbed']:.0%} of the time; only undisturbed blocks count"
+    )
     if document["noisy"]:
         write_line("something else was running: quiet the machine and calibrate again for narrower intervals")
     write_line(f"profile written to {document['profile']}")

@@ -313,4 +313,6 @@ def _plain(value: Any) -> str:
     """Return a value as people and ``--set`` write it."""
     if isinstance(value, (tuple, list)):
         return ",".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,8 +2,8 @@ r"""One graph layer on one hop of a snapshot, on one core, in one direction.
 
 .. math:: t = t_0 + 4 b\,a\,h\,f + b\,(a + h)\,e + b\,k\,(a\,p + m (r + a\,q)), \quad m = \left(1 - \frac{L}{V a w}\right)^+
 
-``b`` nodes of ``a`` elements take in ``k`` neighbors each and give out ``h``: two products, and the neighbors' rows averaged. Of
-the ``V`` rows, in random order, a core's cache of ``L`` bytes finds some; the others come from farther.
+``b`` nodes of ``a`` elements take in ``k`` neighbors each and give out ``h``: two products, and the neighbors' rows averaged.
+Of the ``V`` rows, in random order, a core's cache of ``L`` bytes finds some; the others come from farther.
 
 Worked number: 500 nodes of 100 elements, 20 neighbors each of 5,000 rows, a cache of half of them: at 50 ns a missed row and
 0.1 ns an element, 0.35 ms.

@@ -66,7 +66,37 @@ class Demand:
         return POLICIES[self.overlap](stages, batches, np.maximum, self.fetch)
 
 
-def demand(scenario: Scenario, changes: Sequence[Mapping[str, Any]]) -> Demand:
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """The values that follow from a workload in each period, before and after those that formulas take as they are.
+
+    Attributes
+    ----------
+    first, last : mapping of dotted key to float
+        What the family makes of the first values and of the last period.
+    values : tuple by period of mappings
+    batches : array of shape (periods,)
+        Mini-batches of an epoch.
+    """
+
+    first: Mapping[str, float]
+    last: Mapping[str, float]
+    values: tuple[Mapping[str, float], ...]
+    batches: Array
+
+    def hold_for(self, scenario: Scenario, last: Scenario) -> bool:
+        """Return whether another scenario of the same workload has the same values, at first and in the last period."""
+        return family(scenario).values() == self.first and family(last).values() == self.last
+
+
+def rows_of(scenario: Scenario, changes: Sequence[Mapping[str, Any]]) -> Rows:
+    """Return a workload's values in each period, from one scenario that has it."""
+    later = [family(scenario.replace(each) if each else scenario) for each in changes]
+    values = tuple(each.values() for each in later)
+    return Rows(family(scenario).values(), values[-1], values, np.array([each.batches_per_epoch for each in later]))
+
+
+def demand(scenario: Scenario, changes: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> Demand:
     """Return the demand of a scenario that changes from period to period.
 
     Parameters
@@ -74,51 +104,48 @@ def demand(scenario: Scenario, changes: Sequence[Mapping[str, Any]]) -> Demand:
     scenario : Scenario
         Of the first values.
     changes : sequence by period of mappings of dotted key to value
+    rows : Rows, optional
+        Of the same workload and changes, found for another system; used where they hold for this one.
 
     Raises
     ------
     SpecError
         Where a period's values can't be run.
     """
-    later = [scenario.replace(each) if each else scenario for each in changes]
+    last = scenario.replace(changes[-1]) if changes[-1] else scenario
+    if rows is None or not rows.hold_for(scenario, last):
+        rows = rows_of(scenario, changes)
     draws = draws_of(scenario)
-    values = _changed(scenario, later, changes, draws)
+    values = _changed(scenario, rows, changes, draws)
     if values is not None:
-        outcome = _run(scenario, {**draws.values, **values})
-        last = bind(later[-1])
-        check = last.run({})
-        with np.errstate(all="ignore"):
-            estimate = np.broadcast_to(outcome.time, (len(later), _size(draws)))[-1, 0]
-        if abs(estimate / float(np.ravel(check.time)[0]) - 1.0) < _SAME and _broken(check, 1) == _broken(outcome, len(later))[-1:]:
-            return _demand(scenario, later, outcome, draws)
-    return _one_by_one(scenario, later)
+        outcome, check = _run(scenario, {**draws.values, **values}), bind(last).run({})
+        estimate = np.broadcast_to(outcome.time, (len(changes), _size(draws)))[-1, 0]
+        same = abs(estimate / float(np.ravel(check.time)[0]) - 1.0) < _SAME
+        if same and _broken(check, 1) == _broken(outcome, len(changes))[-1:]:
+            return _demand(scenario, rows.batches, outcome, draws)
+    return _one_by_one([scenario.replace(each) if each else scenario for each in changes])
 
 
 def _size(draws: Draws) -> int:
-    sizes = [len(each) for each in (*draws.values.values(), *draws.noise.values())]
-    return max(sizes, default=1)
+    return max((len(each) for each in (*draws.values.values(), *draws.noise.values())), default=1)
 
 
 def _changed(
-    scenario: Scenario, later: Sequence[Scenario], changes: Sequence[Mapping[str, Any]], draws: Draws
+    scenario: Scenario, rows: Rows, changes: Sequence[Mapping[str, Any]], draws: Draws
 ) -> dict[str, Array] | None:
     """Return the values that change, each of shape (periods, 1) or (periods, draws); None where more than values do."""
     bound = bind(scenario)
-    rows = [{**family(each).values(), **_direct(bound.numbers, each, some)} for each, some in zip(later, changes, strict=True)]
-    if any(row.keys() - bound.values.keys() or row.keys() != rows[0].keys() | row.keys() for row in rows):
+    direct = [{key: float(value) for key, value in each.items() if key in bound.numbers} for each in changes]
+    if any(row.keys() != rows.first.keys() for row in rows.values):
         return None
     found: dict[str, Array] = {}
-    for key in rows[-1]:
-        series = np.array([row.get(key, bound.values[key]) for row in rows], dtype=np.float64)
-        if np.any(series != bound.values[key]):
+    for key in {*rows.first, *(key for each in direct for key in each)}:
+        series = [one.get(key, row.get(key, bound.values[key])) for one, row in zip(direct, rows.values, strict=True)]
+        column = np.array(series, dtype=np.float64)
+        if np.any(column != bound.values[key]):
             drawn = draws.values.get(key)
-            found[key] = series[:, None] * (1.0 if drawn is None or drawn[0] == 0 else drawn / drawn[0])
+            found[key] = column[:, None] * (1.0 if drawn is None or drawn[0] == 0 else drawn / drawn[0])
     return found
-
-
-def _direct(numbers: Mapping[str, Any], scenario: Scenario, changes: Mapping[str, Any]) -> dict[str, float]:
-    """Return changed numbers that formulas take as they are."""
-    return {key: float(value) for key, value in changes.items() if key in numbers}
 
 
 def _run(scenario: Scenario, values: Mapping[str, Any]) -> Outcome:
@@ -130,8 +157,8 @@ def _run(scenario: Scenario, values: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
-def _demand(scenario: Scenario, later: Sequence[Scenario], outcome: Outcome, draws: Draws) -> Demand:
-    shape = (len(later), _size(draws))
+def _demand(scenario: Scenario, batches: Array, outcome: Outcome, draws: Draws) -> Demand:
+    shape = (len(batches), _size(draws))
     stages: dict[str, Array] = {}
     for name, time in outcome.phases.items():
         noisy = np.broadcast_to(time * draws.noise[name], shape)
@@ -140,10 +167,10 @@ def _demand(scenario: Scenario, later: Sequence[Scenario], outcome: Outcome, dra
     bound = bind(scenario)
     return Demand(
         stages,
-        np.array([family(each).batches_per_epoch for each in later]),
+        batches,
         {name: np.broadcast_to(need, shape) for name, need in outcome.memory.items()},
         {step.step.name: float(bound.values[f"system.{step.step.where}.memory"]) for step in bound.memory_steps},
-        tuple(_broken(outcome, len(later))),
+        tuple(_broken(outcome, len(batches))),
         scenario.plan.overlap,
         tuple(bound.family.fetch),
     )
@@ -168,12 +195,13 @@ def _estimate(value: Any) -> Any:
     return value[..., 0] if value.ndim else value
 
 
-def _one_by_one(scenario: Scenario, later: Sequence[Scenario]) -> Demand:
+def _one_by_one(later: Sequence[Scenario]) -> Demand:
     """Bind each period by itself."""
     found = []
     for each in later:
         draws = draws_of(each)
-        found.append(_demand(each, [each], _run(each, draws.values), draws))
+        batches = np.array([bind(each).batches_per_epoch])
+        found.append(_demand(each, batches, _run(each, draws.values), draws))
     first = found[0]
     return Demand(
         {name: np.concatenate([one.stages[name] for one in found]) for name in first.stages},

@@ -1,7 +1,8 @@
 """The cheapest fleet over all periods as a mixed-integer program, solved by HiGHS with proof that none is cheaper.
 
-Whole numbers: units of every item in service, units that jobs share, and instances of every job under every
-choice. What was bought stays. Costs are what is bought, what units in service draw, and what jobs add to that.
+Whole numbers: units of every item in service, and instances of every job under every choice. What was bought stays.
+Costs are what is bought, what units in service draw, and what jobs add to that. Jobs take whole units or shares that are
+powers of 1/2; such shares fill whole units without a gap, largest first, so that their sum says how many are needed.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ class _Fleet:
         self.problem, self.program = problem, _Program()
         self.periods = range(len(problem.durations))
         self.units = [[self._units(item, t) for item in range(len(problem.items))] for t in self.periods]
-        self.shared: list[dict[int, int]] = [{} for _ in self.periods]
         self.runs = [[self._runs(job, t) for t in self.periods] for job in range(len(problem.choices))]
         for t in self.periods:
             self._kept(t)
@@ -75,13 +75,9 @@ class _Fleet:
 
     def _runs(self, job: int, period: int) -> list[int]:
         """Return the instances of a job under each choice."""
-        problem, found = self.problem, []
-        joules = problem.durations[period] * problem.joule_price
-        for choice in problem.choices[job][period]:
-            found.append(self.program.variable(choice.power * joules, 0.0, problem.counts[job][period]))
-            if choice.shared and choice.item not in self.shared[period]:
-                self.shared[period][choice.item] = self.program.variable(0.0, 0.0, _UNLIMITED)
-        return found
+        problem, joules = self.problem, self.problem.durations[period] * self.problem.joule_price
+        most = problem.counts[job][period]
+        return [self.program.variable(way.power * joules, 0.0, most) for way in problem.choices[job][period]]
 
     def _kept(self, period: int) -> None:
         """Ask that what was bought stays."""
@@ -91,34 +87,14 @@ class _Fleet:
 
     def _jobs(self, period: int) -> None:
         """Ask that every instance runs, and that its units are there."""
-        problem = self.problem
-        taken: dict[int, list[tuple[int, float]]] = {item: [] for item in range(len(problem.items))}
-        packed: dict[int, list[tuple[int, float]]] = {item: [] for item in self.shared[period]}
+        taken: dict[int, list[tuple[int, float]]] = {}
         for job, runs in enumerate(self.runs):
-            count = problem.counts[job][period]
+            count = self.problem.counts[job][period]
             self.program.row([(run, 1.0) for run in runs[period]], count, count)
-            for run, choice in zip(runs[period], problem.choices[job][period], strict=True):
-                if not choice.shared:
-                    taken[choice.item].append((run, float(choice.copies)))
-                    continue
-                packed[choice.item].append((run, choice.copies * choice.share))
-                self._apart(run, choice.copies, count, self.shared[period][choice.item])
-        for item, group in self.shared[period].items():
-            self.program.row([*packed[item], (group, -1.0)], 0.0)
-            taken[item].append((group, 1.0))
+            for run, choice in zip(runs[period], self.problem.choices[job][period], strict=True):
+                taken.setdefault(choice.item, []).append((run, choice.taken))
         for item, terms in taken.items():
-            if terms:
-                self.program.row([*terms, (self.units[period][item], -1.0)], 0.0)
-
-    def _apart(self, run: int, copies: int, count: int, group: int) -> None:
-        """Ask for as many units as an instance has copies: two copies of one instance on one unit gain nothing."""
-        if copies < 2:
-            return
-        if count > 1:
-            some = self.program.variable(0.0, 0.0, 1.0)
-            self.program.row([(run, 1.0), (some, -float(count))], 0.0)
-            run = some
-        self.program.row([(run, float(copies)), (group, -1.0)], 0.0)
+            self.program.row([*terms, (self.units[period][item], -1.0)], 0.0)
 
     def _housed(self, period: int) -> None:
         """Ask for the slots that units take, and for the service that jobs take of shared items."""
@@ -159,7 +135,11 @@ def cheapest(problem: Problem, time_limit: float = 60.0) -> Solution | None:
     >>> found.cost, found.units
     (10.0, ((0, 2),))
     """
-    if any(not choices for job in problem.choices for choices in job):
+    if any(
+        count and not ways
+        for job in zip(problem.counts, problem.choices, strict=True)
+        for count, ways in zip(*job, strict=True)
+    ):
         return None
     fleet = _Fleet(problem)
     started = time.perf_counter()
@@ -176,7 +156,6 @@ def cheapest(problem: Problem, time_limit: float = 60.0) -> Solution | None:
         bound = cost  # proven: the gap that was asked for is 0
     return Solution(
         tuple(tuple(int(whole[position]) for position in row) for row in fleet.units),
-        tuple({item: int(whole[position]) for item, position in row.items() if whole[position]} for row in fleet.shared),
         tuple(tuple(_chosen(row, whole) for row in job) for job in fleet.runs),
         cost,
         bound,
@@ -197,7 +176,7 @@ def _solved(program: _Program, time_limit: float) -> Any:
     matrix = csr_array((values, (rows, columns)), shape=(len(program.row_high), len(program.cost)))
     return milp(
         np.asarray(program.cost),
-        integrality=np.ones(len(program.cost)),
+        integrality=np.ones(len(program.cost), dtype=np.int64),
         bounds=Bounds(np.asarray(program.low), np.asarray(program.high)),
         constraints=LinearConstraint(matrix, np.asarray(program.row_low), np.asarray(program.row_high)),
         options={"mip_rel_gap": 0.0, "time_limit": time_limit},

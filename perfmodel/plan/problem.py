@@ -69,6 +69,11 @@ class Choice:
     served: Mapping[int, float] = dataclasses.field(default_factory=dict)
     power: float = 0.0
 
+    @property
+    def taken(self) -> float:
+        """Return the units that an instance takes; shares are powers of 1/2, which fill whole units without a gap."""
+        return self.copies * self.share
+
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
@@ -113,8 +118,6 @@ class Solution:
     ----------
     units : tuple by period of tuples by item of int
         In service.
-    shared : tuple by period of mappings of item to int
-        Units of each type that jobs share.
     runs : tuple by job of tuples by period of mappings of the choice's position to int
         Instances under each choice.
     cost, bound : float
@@ -125,7 +128,6 @@ class Solution:
     """
 
     units: tuple[tuple[int, ...], ...]
-    shared: tuple[Mapping[int, int], ...]
     runs: tuple[tuple[Mapping[int, int], ...], ...]
     cost: float
     bound: float

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import hashlib
+import itertools
 import math
 import pathlib
 import warnings
@@ -22,6 +24,7 @@ from optuna.storages import journal
 from optuna.trial import TrialState
 
 from perfmodel.errors import SpecError, nearest, shown
+from perfmodel.search.axes import Axis
 from perfmodel.search.evaluator import Evaluator
 from perfmodel.search.grid import Point
 from perfmodel.search.memory import Memory, Remembered, unseen
@@ -37,6 +40,7 @@ _WORST: Final = 1e6  # by what factor a rule is said to be broken at most
 _DRAWN: Final = 100  # random plans that are tried where a known one is to be replaced
 _BEST: Final = 0.5  # share of the plans beside good ones that are beside the best
 _ABOUT: Final = "perfmodel"
+_LISTED: Final = 100  # values of a parameter that a study writes down one by one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,8 +245,18 @@ def _about(evaluator: Evaluator) -> dict[str, Any]:
         "objectives": [objective.name for objective in evaluator.objectives],
         "constraints": [constraint.rule for constraint in evaluator.constraints],
         "quantile": evaluator.quantile,
-        "values": {axis.key: [str(value) for value in axis.values] or str(axis.span) for axis in grid.axes},
+        "values": {axis.key: _values_in_short(axis) for axis in grid.axes},
     }
+
+
+def _values_in_short(axis: Axis) -> list[str] | str:
+    """Return a parameter's values, of a long list how many there are and their hash."""
+    if axis.span is not None:
+        return str(axis.span)
+    written = [str(value) for value in axis.values]
+    if len(written) <= _LISTED:
+        return written
+    return f"{len(written)} values, sha256 {hashlib.sha256(chr(0).join(written).encode()).hexdigest()[:16]}"
 
 
 class _Worker:
@@ -256,6 +270,9 @@ class _Worker:
         self.told: set[int] = set()
         self.ended = ""
         self._before = 0
+        self._names = [place for place, axis in enumerate(self.grid.axes) if not axis.ordered]
+        self._bests: dict[Point, Point] = {}  # of each choice of names, among the first so many plans:
+        self._grouped = 0
         self._places = None if not self.grid.enumerable else self.grid.size
 
     def run(self, warm: Sequence[Point], progress: Callable[[Memory], None]) -> None:
@@ -336,8 +353,14 @@ class _Worker:
         if len(self.evaluator.objectives) > 1:
             front = self.memory.front()
             return [front[place] for place in self.generator.permutation(len(front))]
-        names = [place for place, axis in enumerate(self.grid.axes) if not axis.ordered]
-        return self.memory.best_by(lambda point: tuple(point[place] for place in names))
+        for point, known in itertools.islice(self.memory.plans.items(), self._grouped, None):
+            if known.feasible:
+                group = tuple(point[place] for place in self._names)
+                best = self._bests.get(group)
+                if best is None or known.values[0] < self.memory.plans[best].values[0]:
+                    self._bests[group] = point
+        self._grouped = len(self.memory)
+        return sorted(self._bests.values(), key=lambda point: self.memory.plans[point].values[0])
 
     def _replace(self, point: Point, taken: Mapping[Point, None]) -> bool:
         """Enqueue a new plan in place of a known one, a neighbor or any; return whether there is one."""

@@ -18,13 +18,20 @@ from typing import Any
 from perfmodel.errors import MissingCalibration, SpecError, nearest, shown
 from perfmodel.spec._base import NamedSpec, build
 from perfmodel.spec.families import families, family_of
+from perfmodel.spec.fleet import Fleet
 from perfmodel.spec.graph import Graph
 from perfmodel.spec.hardware import Device, Link
 from perfmodel.spec.profile import Profile
 
 DATA = pathlib.Path(__file__).parent / "data"
-_ONE_SPEC: Mapping[str, type[NamedSpec]] = {"graphs": Graph, "devices": Device, "links": Link, "profiles": Profile}
-KINDS = ("graphs", "workloads", "devices", "links", "systems", "plans", "profiles")
+_ONE_SPEC: Mapping[str, type[NamedSpec]] = {
+    "graphs": Graph,
+    "devices": Device,
+    "links": Link,
+    "fleets": Fleet,
+    "profiles": Profile,
+}
+KINDS = ("graphs", "workloads", "devices", "links", "systems", "plans", "fleets", "profiles")
 
 
 def specs_of(kind: str) -> tuple[type[NamedSpec], ...]:

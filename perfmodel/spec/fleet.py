@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from perfmodel.errors import nearest, shown
 from perfmodel.spec._base import NamedSpec, Spec, Within, pydantic_error
@@ -36,6 +36,9 @@ def _several(value: object) -> object:
     """Accept one entry beside a list of them."""
     return (value,) if isinstance(value, (str, Mapping)) else value
 
+
+_ENTRY = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+_ONE_OR_SEVERAL = {"anyOf": [*_ENTRY["anyOf"], {"type": "array", "items": _ENTRY}]}
 
 Rate = Annotated[float | tuple[float, ...], BeforeValidator(_growth)]
 
@@ -160,7 +163,7 @@ class DeviceType(Buyable):
         How busy a stage of a unit that jobs share may be.
     """
 
-    system: Annotated[tuple[Entry, ...], BeforeValidator(_several)]
+    system: Annotated[tuple[Entry, ...], BeforeValidator(_several), WithJsonSchema(_ONE_OR_SEVERAL)]
     plan: Entry | None = None
     set: Mapping[str, Any] = {}
     shares: Mapping[str, str] = {}
@@ -264,7 +267,9 @@ def _distinct(where: str, parts: Sequence[Any]) -> None:
     names = [part.name for part in parts]
     for name in names:
         if names.count(name) > 1:
-            raise pydantic_error(f"{where} must have names of their own", f"{names.count(name)} named {name}", f"{name}-2")
+            raise pydantic_error(
+                f"{where} must have names of their own", f"{names.count(name)} named {name}", f"{name}-2"
+            )
 
 
 def _known(where: str, name: str, known: Sequence[str]) -> None:
@@ -275,7 +280,9 @@ def _known(where: str, name: str, known: Sequence[str]) -> None:
 
 def _draws(where: str, each: Buyable) -> None:
     if each.power is not None and each.idle_power is not None and each.idle_power > each.power:
-        raise pydantic_error(f"{where}.idle_power must be at most the power", f"{each.idle_power:g} W", f"{each.power:g} W")
+        raise pydantic_error(
+            f"{where}.idle_power must be at most the power", f"{each.idle_power:g} W", f"{each.power:g} W"
+        )
     if each.maximum is not None and each.owned > each.maximum:
         raise pydantic_error(f"{where}.owned must be at most the maximum", f"{each.owned:g}", f"{each.maximum:g}")
 

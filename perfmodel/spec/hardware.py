@@ -112,9 +112,9 @@ class RoutingRates(Spec):
         Sorting a buffer's messages by next hop.
     time_per_transfer, time_per_delivered_message, time_per_delivered_byte : float
         Sending an aggregation buffer off and taking one in, and delivering what it holds.
-    restart_time, displacement : float
-        What a buffer's routing takes longer when the application has displaced its tables from the caches, and after
-        how much memory traffic most of them are.
+    restart_time, time_per_displaced_byte, displacement : float
+        What a buffer's routing takes longer when the application has displaced its tables from the caches, what each
+        of its bytes takes longer on its way, and after how much memory traffic most of them are.
     serial_share, contention : float
         Of routing threads, by the Universal Scalability Law.
     """
@@ -132,6 +132,7 @@ class RoutingRates(Spec):
     time_per_delivered_message: SecondsPerMessage = 0.0
     time_per_delivered_byte: SecondsPerByte = 0.0
     restart_time: Seconds = 0.0
+    time_per_displaced_byte: SecondsPerByte = 0.0
     displacement: Limit = INFINITE
     serial_share: Share = 0.0
     contention: Share = 0.0

@@ -12,6 +12,8 @@ class WorkRates(Spec):
 
     Attributes
     ----------
+    restart_time : float
+        What it takes longer in a process that a message has just woken.
     time_per_call, time_per_operation, time_per_element : float
         Fixed cost, of dense products, and of each element of the layer's inputs and outputs, or of a cell's state.
     time_per_passed_element : float
@@ -20,6 +22,7 @@ class WorkRates(Spec):
         What a neighbor's row, and each of its elements, take longer where the snapshot is larger than the core's cache.
     """
 
+    restart_time: Seconds = 0.0
     time_per_call: Seconds | None = None
     time_per_operation: Seconds | None = None
     time_per_element: Seconds | None = None
@@ -59,6 +62,8 @@ class SnapshotRates(Spec):
         That the processes take turns on.
     cache, outer_cache : float
         Of a core, that neighbors' rows are found in; of all cores, that pages are found in [B].
+    restart_time : float
+        What a process takes longer for its first visit in a frame, having slept.
     time_per_visit, time_per_missed_byte : float
         A visit to a snapshot's pages, and what one of their bytes takes longer beyond the outer cache.
     lstm, gru, graph : DirectedRates
@@ -75,6 +80,7 @@ class SnapshotRates(Spec):
     cores: Count | None = None
     cache: PositiveBytes | None = None
     outer_cache: PositiveBytes | None = None
+    restart_time: Seconds = 0.0
     time_per_visit: Seconds | None = None
     time_per_missed_byte: SecondsPerByte | None = None
     lstm: DirectedRates = DirectedRates()

@@ -119,6 +119,12 @@ QUANTITIES: Final = (
         "system.{where}.routing.restart_time",
     ),
     Quantity(
+        "routing_displaced_byte_time",
+        "s/B",
+        "writing and routing one byte whose buffers were displaced from the caches",
+        "system.{where}.routing.time_per_displaced_byte",
+    ),
+    Quantity(
         "displacement",
         "B",
         "memory traffic after which most of the routing tables are displaced",

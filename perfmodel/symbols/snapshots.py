@@ -20,6 +20,7 @@ QUANTITIES: Final = (
     Quantity("piece", "B", "bytes of the weights that a message takes at most", "plan.processes.piece"),
     # rates of a core
     Quantity("cell_call_time", "s", "fixed cost of a layer's cells", _CELL + "time_per_call"),
+    Quantity("cell_restart_time", "s", "what cells take longer in a process just woken", _CELL + "restart_time"),
     Quantity("cell_operation_time", "s", "one operation of a cell's products", _CELL + "time_per_operation"),
     Quantity("cell_element_time", "s", "one element of a state through its gates", _CELL + "time_per_element"),
     Quantity("graph_call_time", "s", "fixed cost of a graph layer", _GRAPH + "time_per_call"),
@@ -30,6 +31,7 @@ QUANTITIES: Final = (
     Quantity("missed_element_time", "s", "one of its elements beyond it", _GRAPH + "time_per_missed_element"),
     Quantity("far_cache", "B", "cache of all cores that pages are found in", _RATES + "outer_cache"),
     Quantity("page_visit_time", "s", "fixed cost of a visit to a snapshot's pages", _RATES + "time_per_visit"),
+    Quantity("page_restart_time", "s", "what the first visit of a process takes longer", _RATES + "restart_time"),
     Quantity("missed_byte_time", "s/B", "one byte of a page beyond it, longer by", _RATES + "time_per_missed_byte"),
     Quantity(
         "neighbor_element_time", "s", "averaging one element of a neighbor's row", _GRAPH + "time_per_passed_element"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -34,6 +35,7 @@ SHORT = run.Pace(rounds=3, budget=20.0, visit=0.004)  # tests have no time for m
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "QUICK", SHORT)
+    monkeypatch.setattr(run, "Pulse", lambda: lambda: 1e-4)  # what else runs here must not decide which blocks count
 
 
 class Toy(Kernel):
@@ -528,13 +530,26 @@ def test_a_record_by_hand(journal: pathlib.Path) -> None:
     """Round medians 2, 4 and 3: median absolute deviation 1 of 3, times 1.4826 and 1.495 for three values."""
     ran([Toy("first", [0.001])], journal)
     header, start, *_, end = lines_of(journal)
-    where = {"line": "visit", "kernel": "first", "point": {"nap": 0.001}, "seconds": 1.0, "reference": [1.0]}
+    where = {
+        "line": "visit",
+        "kernel": "first",
+        "point": {"nap": 0.001},
+        "seconds": 1.0,
+        "reference": [1.0],
+        "reference_pulses": [1e-4],
+    }
     times = ([2.0, 1.0, 9.0], [4.0], [3.0])
     visits = [
-        where | {"round": number, "warm": True, "samples": {"time": list(column), "rows": 8.0}}
+        where
+        | {
+            "round": number,
+            "warm": True,
+            "samples": {"time": list(column), "rows": 8.0},
+            "pulses": [1e-4] * len(column),
+        }
         for number, column in enumerate(times)
     ]
-    cold = where | {"round": 3, "warm": False, "samples": {"time": [100.0], "rows": 8.0}}
+    cold = where | {"round": 3, "warm": False, "samples": {"time": [100.0], "rows": 8.0}, "pulses": [1e-4]}
     journal.write_text("".join(json.dumps(line) + "\n" for line in [header, start, *visits, cold, end]))
     (record,) = read_journal(journal).samples
     assert record.time == 3.0
@@ -542,6 +557,29 @@ def test_a_record_by_hand(journal: pathlib.Path) -> None:
     assert record.counts == {"rows": 8.0}
     assert record.rounds == (0, 0, 0, 1, 2)
     assert record.samples[0] == {"time": 2.0, "rows": 8.0}
+
+
+def test_blocks_beside_slow_pulses_do_not_count(journal: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pulse is beside two blocks; of the slow ones' blocks none counts, though they are most."""
+    turn = itertools.count()
+    monkeypatch.setattr(run, "Pulse", lambda: lambda: 1e-4 if next(turn) % 12 < 5 else 1.7e-4)
+    kernel = Toy("first", [0.0002])
+    found = ran([kernel], journal)
+    (record,) = found.samples
+    every = [pulse for line in lines_of(journal) if line["line"] == "visit" for pulse in line["pulses"]]
+    assert len(record.samples) == sum(pulse < 1.5e-4 for pulse in every)
+    assert 3 <= len(record.samples) < 0.5 * len(every)
+    assert found.disturbed > 0.5
+
+
+def test_where_all_is_disturbed_the_faster_half_counts(journal: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet_until_the_first_visit = [1e-4] * 45
+    pulses = itertools.chain(quiet_until_the_first_visit, itertools.repeat(2e-4))
+    monkeypatch.setattr(run, "Pulse", lambda: lambda: next(pulses))
+    (record,) = ran([Toy("first", [0.0002])], journal).samples
+    visits = [line for line in lines_of(journal) if line["line"] == "visit"]
+    every = sorted(time for line in visits for time in line["samples"]["time"])
+    assert sorted(sample["time"] for sample in record.samples) == every[: (len(every) + 1) // 2]
 
 
 def test_limits_are_untouched() -> None:

@@ -25,7 +25,7 @@ from perfmodel.spec.profile import Profile
 
 ONLY = ("--only", "quantization", "--only", "edge_indexing", "--quick")
 KEYS = {
-    "schema", "perfmodel", "inputs", "profile", "seconds", "noise_floor", "groups", "skipped", "failed", "residual",
+    "schema", "perfmodel", "inputs", "profile", "seconds", "noise_floor", "disturbed", "groups", "skipped", "failed", "residual",
     "environment", "assumed", "noisy",
 }  # fmt: skip
 
@@ -103,7 +103,7 @@ def test_what_fits_hang_on_and_nothing_measured_is_said_and_marked(
     assert document["assumed"] == [{"entry": "devices/this-machine", "field": "displacement_time", "value": 0.01}]
     text = (folder / "mine.toml").read_text(encoding="utf-8")
     profile = build(Profile, tomllib.loads(text), "mine.toml")
-    (marked,) = [each for each in profile.parameters if each.source.startswith("assumed")]
+    (marked,) = [each for each in profile.parameters if (each.source or "").startswith("assumed")]
     assert (marked.fields, marked.value, marked.fitted) == (("displacement_time",), 0.01, False)
     assert marked.interval[0] < 0.006 < 0.02 < marked.interval[1]
     place = profile.parameters.index(marked)

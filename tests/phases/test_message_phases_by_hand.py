@@ -113,15 +113,23 @@ CASES = {
         "routing_inline",
         {
             "routing_work": 1e-3, "messages": 1e6, "message_size": 8.0, "buffer_size": 8000.0, "memory_ratio": 100.0,
-            "displacement": 1.0, "routing_restart_time": 2 * US,
+            "displacement": 1.0, "routing_restart_time": 2 * US, "routing_displaced_byte_time": 0.0,
         },
         3e-3,
+    ),
+    "routing inline, buffers displaced": (
+        "routing_inline",
+        {
+            "routing_work": 1e-3, "messages": 1e6, "message_size": 8.0, "buffer_size": 8000.0, "memory_ratio": 0.5,
+            "displacement": 4000.0 / math.log(4.0), "routing_restart_time": 2 * US, "routing_displaced_byte_time": 1e-9,
+        },
+        8.5e-3,  # three quarters of 2 ms and of 8 ms, on top of 1 ms
     ),
     "routing inline, nothing displaced": (
         "routing_inline",
         {
             "routing_work": 1e-3, "messages": 1e6, "message_size": 8.0, "buffer_size": 8000.0, "memory_ratio": 0.0,
-            "displacement": 1.0, "routing_restart_time": 2 * US,
+            "displacement": 1.0, "routing_restart_time": 2 * US, "routing_displaced_byte_time": 1e-9,
         },
         1e-3,
     ),

@@ -30,7 +30,10 @@ VISIT = {
     "kept_page_time": 3 * US, "kept_byte_time": 0.2 * NS, "page_visit_time": 0.0, "far_cache": 4e7, "frame_length": 8.0,
     "missed_byte_time": 1.0,
 }  # fmt: skip
-PAST = {**dict.fromkeys(VISIT, 0.0), "unkept_page_time": 0.0, "unkept_byte_time": 0.0, "file_page": 1.0, "file_pages": 100.0, "frame_length": 5.0, "devices": 1.0, "process_pages": 200.0}
+PAST = {
+    **dict.fromkeys(VISIT, 0.0), "unkept_page_time": 0.0, "unkept_byte_time": 0.0, "file_page": 1.0, "file_pages": 100.0,
+    "frame_length": 5.0, "devices": 1.0, "process_pages": 200.0,
+}  # fmt: skip
 GRAPH = {
     "batch_targets": 500.0, "hop_width": 1.0, "hop_fanout": 20.0, "is_first_layer": 1.0, "feature_dimension": 100.0,
     "hidden_width": 32.0, "graph_call_time": 0.0, "graph_operation_time": 0.0, "graph_element_time": 0.0,
@@ -39,11 +42,12 @@ GRAPH = {
 }  # fmt: skip
 GRAPHS = {
     "frame_length": 8.0, "devices": 3.0, "process_cores": 2.0, "visit_time": 2 * MS, "layer_time": 1 * MS, "wake_time": 0.0,
-    "way_message_time": 0.0, "send_wake_time": 0.0, "send_message_time": 0.0,
+    "way_message_time": 0.0, "send_wake_time": 0.0, "send_message_time": 0.0, "page_restart_time": 0.0,
 }  # fmt: skip
 CHAIN = {
     "cell_time": 0.2 * MS, "exchange_time": 0.1 * MS, "handling_time": 0.0, "frame_length": 8.0, "devices": 3.0,
-    "cell_layers": 1.0, "process_cores": 2.0, "is_resident": 1.0,
+    "cell_layers": 1.0, "process_cores": 2.0, "is_resident": 1.0, "is_relayed": 0.0, "relayed_message_time": 1.0,
+    "relayed_byte_time": 0.0, **STATE,
 }  # fmt: skip
 HANDLED = {
     **STATE, "devices": 2.0, "is_resident": 1.0, "send_wake_time": 20 * US, "send_message_time": 5 * US, "send_byte_time": 0.0,
@@ -78,7 +82,10 @@ CASES = {
         {**VISIT, **dict.fromkeys(("held_page_time", "held_byte_time"), 0.0), "hit_share": 1.0, "far_cache": 8 * 440 * 4096.0},
         220 * 4096.0
     ),
-    "a visit": ("visits_kept", {**VISIT, "hit_share": 0.5, "file_pages": 0.0, "page_visit_time": 7 * US}, 7 * US),
+    "a visit": (
+        "visits_kept", {**dict.fromkeys(VISIT, 0.0), "file_pages": 1.0, "file_page": 1.0, "frame_length": 1.0,
+        "hit_share": 0.5, "page_visit_time": 7 * US}, 7 * US
+    ),
     "elements of neighbors": ("graph_on_core", {**GRAPH, "neighbor_element_time": 0.1 * NS}, 0.1 * MS),
     "products of a graph layer": ("graph_on_core", {**GRAPH, "graph_operation_time": 1.0}, 2 * 2 * 500 * 100 * 32),
     "a second graph layer": (
@@ -88,9 +95,10 @@ CASES = {
         "cells_on_core",
         {
             "batch_targets": 200.0, "hidden_width": 32.0, "cell_gates": 4.0, "cell_products": 2.0, "cell_call_time": 40 * US,
-            "cell_operation_time": 20e-12, "cell_element_time": 12 * NS,
+            "cell_operation_time": 20e-12, "cell_element_time": 12 * NS, "cell_restart_time": 30 * US, "is_resident": 1.0,
+            "devices": 2.0,
         },
-        40 * US + 3_276_800 * 20e-12 + 6400 * 12 * NS,
+        70 * US + 3_276_800 * 20e-12 + 6400 * 12 * NS,
     ),
     "to another core": ("state_to_process", {**STATE, **WAYS, "devices": 2.0, "process_cores": 2.0}, 60 * US),
     "to the same core": ("state_to_process", {**STATE, **WAYS, "devices": 2.0, "process_cores": 1.0}, 30 * US),
@@ -107,8 +115,17 @@ CASES = {
     "messages on the parent's core too": ("state_handling", {**HANDLED, "is_relayed": 1.0}, 120 * US),
     "one process sends nothing": ("state_handling", {**HANDLED, "is_relayed": 1.0, "devices": 1.0}, 0.0),
     "chain": ("chain_on_cores", CHAIN, 8 * 0.2 * MS + 7 * 0.1 * MS),
+    "chain of messages through the parent": (
+        "chain_on_cores",
+        {**CHAIN, "is_relayed": 1.0, "relayed_message_time": 0.1 * MS, "exchange_time": 0.5 * MS, "cell_layers": 5.0},
+        35 * 0.4 * MS + 0.1 * MS + 0.4 * MS
+    ),
     "chain of one process": ("chain_on_cores", {**CHAIN, "devices": 1.0, "cell_layers": 3.0}, 24 * 0.2 * MS),
     "graphs": ("graphs_on_cores", GRAPHS, 16 * MS),
+    "processes that start": (
+        "graphs_on_cores",
+        {**GRAPHS, "visit_time": 0.0, "layer_time": 0.0, "page_restart_time": 1.0, "send_wake_time": 0.1}, 2.4
+    ),
     "graphs of one process": ("graphs_on_cores", {**GRAPHS, "devices": 1.0}, 24 * MS),
     "graphs of two, seven snapshots": ("graphs_on_cores", {**GRAPHS, "devices": 2.0, "frame_length": 7.0}, 12 * MS),
     "forward": (
@@ -157,6 +174,7 @@ def test_the_chain_on_as_many_cores_as_processes_is_a_simulated_one(value: Value
         )  # fmt: skip
         found = value(
             "chain_on_cores", cell_time=cell, exchange_time=exchange, handling_time=0.0, frame_length=float(snapshots),
-            devices=float(devices), cell_layers=float(layers), process_cores=8.0, is_resident=1.0,
+            devices=float(devices), cell_layers=float(layers), process_cores=8.0, is_resident=1.0, is_relayed=0.0,
+            relayed_message_time=0.0, relayed_byte_time=0.0, **STATE,
         )  # fmt: skip
         assert found == pytest.approx(simulated.forward, rel=0.05)

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import optuna
@@ -72,9 +71,9 @@ def wait_for_trials(url: str, least: int) -> list[optuna.trial.FrozenTrial]:
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
+def _quiet() -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
+    return
 
 
 def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> None:

@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from calibration.disturbance import Pulse
 from calibration.pipeline.chunks import PipelineError
 from calibration.pipeline.message_routing.agent import RoutingAgent
 from calibration.pipeline.message_routing.application import Emitter, MemoryWork, Words
 from calibration.pipeline.message_routing.configuration import WORD, RoutingConfiguration
 from calibration.pipeline.message_routing.ring import BufferRing
 from calibration.pipeline.pair import Pair, serve
-from calibration.pipeline.process import cores, polling, settle
+from calibration.pipeline.process import cores, polling, preempted, settle
 from calibration.pipeline.shared_memory import Area, Signals, area
 from perfmodel.errors import SpecError
 
@@ -43,11 +44,17 @@ class RoutingTimes:
         ``idle`` (waiting for a full buffer), ``routing``, ``delivery`` and ``return`` of the agent [s].
     buffers : int
         That were timed.
+    pulse : float
+        Longest of the pulses before and after, on each core that took part: whether one was disturbed [s].
+    preempted : int
+        How often the system gave a core to somebody else meanwhile.
     """
 
     total: float
     phases: Mapping[str, float]
     buffers: int
+    pulse: float
+    preempted: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +125,9 @@ def _checked(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> RoutingTimes
         raise PipelineError(wrong)
     count = ours["timed"]
     phases = {name: seconds / count for name, seconds in {**ours["phases"], **theirs["phases"]}.items()}
-    return RoutingTimes(theirs["seconds"] / count, phases, count)
+    lost = theirs["preempted"] + (ours["preempted"] if ours is not theirs else 0)
+    pulse = max(ours["pulse"], theirs["pulse"])
+    return RoutingTimes(theirs["seconds"] / count, phases, count, pulse, lost)
 
 
 def _serve(role: str, core: int | None, shared: _Shared, pipe: Pipe) -> None:
@@ -131,7 +140,7 @@ def _application(settings: Mapping[str, Any], shared: _Shared) -> dict[str, Any]
     """Emit all buffers; with the agent on this core, route them too."""
     asked: RoutingConfiguration = settings["asked"]
     words = asked.message // WORD
-    work = functools.partial(MemoryWork(asked.working_set), asked.memory_bytes)
+    work = functools.partial(_memory_work(asked.working_set), asked.memory_bytes)
     emit = Emitter(asked.messages, words, asked.partners * asked.bins, asked.seed)
     if settings["slots"] is None:
         agent, buffer = _routing_agent(asked), np.zeros((asked.messages, words), np.uint64)
@@ -144,6 +153,11 @@ def _application(settings: Mapping[str, Any], shared: _Shared) -> dict[str, Any]
     finally:
         ring.close()
     return {**found, "expected": emit.expected()}
+
+
+@functools.lru_cache(maxsize=1)
+def _memory_work(working_set: int) -> MemoryWork:
+    return MemoryWork(working_set)
 
 
 def _agent(settings: Mapping[str, Any], shared: _Shared) -> dict[str, Any]:
@@ -170,14 +184,21 @@ def _timed(
     step: Step, names: tuple[str, ...], settings: Mapping[str, Any], agent: RoutingAgent | None = None
 ) -> dict[str, Any]:
     """Do all buffers, the last of them by the clock; then deliver the rest, if this is the agent's process."""
+    pulse = Pulse()
+    pulses = [pulse() for _ in range(2)][1:]
     for _ in range(settings["all"] - settings["timed"]):
         step()
     delivered = agent.delivering if agent else 0.0
+    before = preempted()
     began = now()
-    marks = [step() for _ in range(settings["timed"])]
+    marks = np.array([step() for _ in range(settings["timed"])])
     seconds = now() - began
-    phases = dict(zip(names, np.diff(np.array(marks), axis=1).sum(axis=0).tolist(), strict=True))
-    found: dict[str, Any] = {"seconds": seconds, "timed": settings["timed"], "phases": phases}
+    lost = preempted() - before
+    pulses.append(pulse())
+    phases = dict(zip(names, np.diff(marks, axis=1).sum(axis=0).tolist(), strict=True))
+    found: dict[str, Any] = {
+        "seconds": seconds, "timed": settings["timed"], "phases": phases, "pulse": max(pulses), "preempted": lost,
+    }  # fmt: skip
     if agent:
         phases["delivery"] = agent.delivering - delivered
         phases["routing"] -= phases["delivery"]

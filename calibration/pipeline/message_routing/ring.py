@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 
 import numpy as np
@@ -68,4 +69,5 @@ class BufferRing:
     def close(self) -> None:
         """Let go of the memory."""
         self._buffers.clear()
-        self._memory.close()
+        with contextlib.suppress(BufferError):  # a buffer that is still looked at: freed with the process
+            self._memory.close()
