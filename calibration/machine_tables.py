@@ -66,7 +66,7 @@ def sentences(document: Mapping[str, Any]) -> list[str]:
     """Return what is said below the tables."""
     pairs = document["ordered_pairs"]
     found = [f"{pairs['share']:.1%} of {pairs['pairs']} pairs that differ by more than 20 % are ordered right"]
-    if "disturbed" in document:
+    if "least_undisturbed" in document:
         found.append(
             f"{document['disturbed']:.0%} of the mini-batches were slowed by what else runs on this host; only the others"
             f" count, or where they are fewer than {document['least_undisturbed']}, the faster half"

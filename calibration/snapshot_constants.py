@@ -10,8 +10,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import numpy as np
-
+from calibration.disturbance import steady
 from calibration.fit import Constant
 from calibration.kernels.snapshot_reads import SNAPSHOTS
 from calibration.machine_constants import DEVICE, Group, Values, phase
@@ -19,23 +18,21 @@ from calibration.measurements import Record
 from calibration.pipeline.snapshot_run import GATES
 
 KERNELS: Final = ("snapshot_cells", "snapshot_graphs", "snapshot_reads", "state_exchange")
-#: Of a point's blocks: other tenants of a machine take a core away for a while, which lengthens some blocks of most points.
-QUANTILE: Final = 0.25
 Predict = Callable[[Record, Values], float]
 _PRODUCTS: Final = {"forward": 2.0, "backward": 4.0}
 _ROW_WIDTH: Final = 4.0
 
 
-def undisturbed(record: Record) -> Record:
-    """Return a record with the lower quartile of its blocks in place of their median."""
-    return dataclasses.replace(record, time=float(np.quantile([each["time"] for each in record.samples], QUANTILE)))
+def steady_record(record: Record) -> Record:
+    """Return a record with the mean of its blocks but the longest: frames are longer than a host leaves them alone."""
+    return dataclasses.replace(record, time=steady(record.times)) if record.times else record
 
 
 def _where(**point: str) -> Callable[[Sequence[Record]], Sequence[Record]]:
     """Return what chooses records by their points."""
 
     def chosen(records: Sequence[Record]) -> Sequence[Record]:
-        return [undisturbed(r) for r in records if all(r.point[name] == value for name, value in point.items())]
+        return [steady_record(r) for r in records if all(r.point[name] == value for name, value in point.items())]
 
     return chosen
 
@@ -145,7 +142,7 @@ def _pages(*kinds: str) -> Group:
         )  # fmt: skip
 
     def chosen(records: Sequence[Record]) -> Sequence[Record]:
-        return [undisturbed(record) for record in records if record.point["kind"] in kinds]
+        return [steady_record(record) for record in records if record.point["kind"] in kinds]
 
     return Group("graphs", ("snapshot_reads",), constants, predict, chosen)
 
