@@ -221,4 +221,6 @@ def _knee(chapter: Chapter | None) -> Iterator[str]:
     yield from _title(f"Knee: devices beyond which another one gains less than {chapter['gain']:.0%}")
     yield from _equation("knee_devices", chapter, chapter["value"], "", "  ")
     yield from _wrapped(f"{chapter['devices']} devices; {chapter['now']:g} now; {chapter['why']}", "  ")
-    yield from _wrapped("; ".join(f"{each['devices']}: {render(each['time_s'], 's')}" for each in chapter["times"]), "  ")
+    yield from _wrapped(
+        "; ".join(f"{each['devices']}: {render(each['time_s'], 's')}" for each in chapter["times"]), "  "
+    )

@@ -70,4 +70,3 @@ def knee_chapter(bound: Bound) -> dict[str, Any] | None:
         "times": [{"devices": count, "time_s": float(time)} for count, time in zip(_SHOWN, times, strict=True)],
         "why": f"{share:.1%} of the time on one device is not shared out; whole shares of the work make steps of the curve",
     }
-

@@ -23,7 +23,7 @@ from perfmodel.phases._base import Phase, symbols
     "snapshot_nodes row_width near_cache missed_row_time missed_element_time"
 )
 nodes = targets * width
-inputs = sympy.Piecewise((dimension, first > 0), (hidden, True))
+inputs = first * dimension + (1 - first) * hidden
 missed = sympy.Max(1 - cache / (rows * inputs * row_width), 0)
 
 PHASE = Phase(

@@ -178,7 +178,8 @@ PLANNED_COUNTS = {
     "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding",
     "array_columns", "array_rows", "batch_targets", "block_reads_at_once", "cell_layers", "channels", "dies",
     "feature_dimension", "firmware_cores", "frame_length", "frames_in_flight", "hidden_width", "hop_depth", "packages",
-    "passes", "pipeline_stages", "planes", "pool_requests", "queue_depth", "snapshot_nodes", "vector_width", "process_cores", "file_pages",
+    "passes", "pipeline_stages", "planes", "pool_requests", "queue_depth", "snapshot_nodes", "vector_width",
+    "process_cores", "file_pages",
 }  # fmt: skip
 RANGES = {
     "B/message": (0, 4),

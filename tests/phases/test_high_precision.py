@@ -47,14 +47,15 @@ SHARES = {
 }
 FLAGS = {
     "is_quantized", "by_chunk", "by_frame", "holds_next_page", "is_double_buffered", "is_first_layer", "is_resident",
-    "is_target_hop", "planes_read_alone", "pools_lists", "sends_rows",
+    "is_relayed", "is_target_hop", "planes_read_alone", "pools_lists", "sends_rows",
 }  # fmt: skip
 WHOLE = {
     "window", "devices", "workers", "cores", "tensors",
     "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding",
     "array_columns", "array_rows", "batch_targets", "block_reads_at_once", "cell_layers", "channels", "dies",
     "feature_dimension", "firmware_cores", "frame_length", "frames_in_flight", "hidden_width", "packages", "passes",
-    "pipeline_stages", "planes", "pool_requests", "queue_depth", "snapshot_nodes", "vector_width",
+    "file_pages", "process_cores", "pipeline_stages", "planes", "pool_requests", "queue_depth", "snapshot_nodes",
+    "vector_width",
 }  # fmt: skip
 POSITIVE = {
     "message_size",
@@ -74,10 +75,12 @@ POSITIVE = {
     "array_read_time",
     "bus_time",
     "flash_latency",
+    "file_page",
     "flash_throughput",
     "id_bytes",
     "messages_per_target",
     "page",
+    "piece",
     "requests_per_row",
     "row_width",
 }
