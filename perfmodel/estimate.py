@@ -17,6 +17,7 @@ from perfmodel.model.bound import Bound, Outcome, bind
 from perfmodel.model.compile import model_hash
 from perfmodel.model.families._base import Family
 from perfmodel.spec._base import SOURCE_KINDS
+from perfmodel.spec.catalog import flattened
 from perfmodel.spec.scenario import Scenario
 from perfmodel.uncertainty import LEVEL, UNCALIBRATED_SPREAD, Draws, draw, interval
 from perfmodel.units import render
@@ -208,7 +209,7 @@ def _prepared(scenario: Scenario) -> _Prepared:
         bound = bind(scenario)
         sources = {step.step.name: _source(scenario, step) for step in bound.steps}
         spreads, groups, uncovered = _spreads(scenario, bound.family, sources)
-        plan = _flat("plan", scenario.plan.model_dump(exclude={"name"}))
+        plan = flattened(scenario.plan.model_dump(exclude={"name", "sources", "title"}), "plan.")
         draws = draw(scenario, spreads, groups)
         found = _PREPARED[scenario] = _Prepared(bound, draws, sources, plan, uncovered)
     return found
@@ -305,15 +306,6 @@ def _estimate(scenario: Scenario, prepared: _Prepared, outcome: Outcome, times: 
 
 def _first(value: Any) -> float:
     return float(np.ravel(value)[0])
-
-
-def _flat(prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in ("sources", "title"):
-            inner = f"{prefix}.{key}"
-            flat.update(_flat(inner, value) if isinstance(value, Mapping) else {inner: value})
-    return flat
 
 
 def _memory(bound: Bound, outcome: Outcome) -> tuple[MemoryNeed, ...]:

@@ -28,6 +28,7 @@ from perfmodel.model.references import reference
 from perfmodel.model.thresholds import Threshold, thresholds
 from perfmodel.model.tracing import Record, Trace, earlier, trace
 from perfmodel.phases._base import all_phases
+from perfmodel.spec.catalog import flattened
 from perfmodel.spec.scenario import Scenario
 from perfmodel.symbols import NOMENCLATURE
 
@@ -73,7 +74,7 @@ def explain(scenario: Scenario) -> Chapter:
         "inputs": dict(scenario.inputs),
         "workload": scenario.workload.name,
         "system": scenario.system.name,
-        "plan": _flat("", scenario.plan.model_dump(exclude={"name", "sources", "title"})),
+        "plan": flattened(scenario.plan.model_dump(exclude={"name", "sources", "title"})),
         "plan_name": scenario.plan.name,
         "time_s": time,
         "unit": bound.family.unit,
@@ -87,13 +88,6 @@ def explain(scenario: Scenario) -> Chapter:
         "break_even": break_even_chapter(scenario),
         "sources": {key: reference(key) for key in sorted(keys)},
     }
-
-
-def _flat(prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        flat |= _flat(f"{prefix}{key}.", value) if isinstance(value, Mapping) else {f"{prefix}{key}": value}
-    return flat
 
 
 def _elasticity(scenario: Scenario, found: Any) -> Chapter:

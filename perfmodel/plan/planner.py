@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from perfmodel.plan.choices import Refusal, Site, choices
 from perfmodel.plan.demand import Demand, Rows, demand, rows_of
 from perfmodel.plan.growth import counts, grown
 from perfmodel.plan.problem import Choice, Item, Problem
-from perfmodel.spec.catalog import Reader
+from perfmodel.spec.catalog import Reader, flattened
 from perfmodel.spec.families import family_of
 from perfmodel.spec.fleet import Buyable, DeviceType, Entry, Fleet
 from perfmodel.spec.hardware import Device
@@ -58,7 +58,7 @@ class Demands:
         spec, kind = fleet.jobs[job], fleet.devices[device]
         key = _text([spec.workload, spec.plan, spec.set, system, kind.plan, kind.set])
         if key not in self._scenarios:
-            changes = {**_flat(kind.set), **_flat(spec.set)}
+            changes = {**flattened(kind.set), **flattened(spec.set)}
             plan = spec.plan if spec.plan is not None else kind.plan
             self._scenarios[key] = load_scenario(spec.workload, system, plan, changes=changes)
             self.inputs |= self._scenarios[key].inputs
@@ -84,14 +84,6 @@ class Demands:
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return a nested table by dotted keys."""
-    found: dict[str, Any] = {}
-    for key, value in table.items():
-        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
-    return found
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

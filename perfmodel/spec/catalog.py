@@ -252,6 +252,20 @@ def merged(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     return result
 
 
+def flattened(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a nested table by dotted keys.
+
+    Examples
+    --------
+    >>> flattened({"transfer": {"window": 2}, "devices": 1}, "plan.")
+    {'plan.transfer.window': 2, 'plan.devices': 1}
+    """
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        found |= flattened(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
+    return found
+
+
 def nested(dotted: str, value: object) -> dict[str, Any]:
     """Return ``{"a": {"b": value}}`` for ``a.b``."""
     result: Any = value

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from perfmodel.model.families import family
 from perfmodel.search.space import Space
 from perfmodel.spec._base import within
-from perfmodel.spec.catalog import load, names
+from perfmodel.spec.catalog import flattened, load, names
 from perfmodel.spec.families import FIRST
 from perfmodel.spec.scenario import Scenario
 
@@ -56,7 +56,7 @@ class SearchFamily:
         """Return the catalog's plans of the family, by dotted keys: a search tries them first."""
         family = self.scenario.workload.family
         plans = (load("plans", name) for name in names("plans"))
-        return [_flat("plan", plan.model_dump()) for plan in plans if getattr(plan, "family", FIRST) == family]
+        return [flattened(plan.model_dump(), "plan.") for plan in plans if getattr(plan, "family", FIRST) == family]
 
     def no_offload(self) -> Mapping[str, Any]:
         """Return the names that a plan without offload has, nothing where the family knows none."""
@@ -109,14 +109,6 @@ def _choices(prefix: str, spec: BaseModel) -> Iterator[tuple[str, Any]]:
             mark = within(field)
             if mark is not None and isinstance(value, float) and value > 0:
                 yield key, dict(_BYTES) if mark.unit == "B" else {"values": _counts(value, mark.low, mark.high)}
-
-
-def _flat(prefix: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in table.items():
-        inner = f"{prefix}.{key}"
-        found |= _flat(inner, value) if isinstance(value, Mapping) else {inner: value}
-    return found
 
 
 def _counts(now: float, low: float, high: float) -> list[float]:
