@@ -64,7 +64,18 @@ def disturbed_share(pulses: Sequence[float]) -> float:
     >>> disturbed_share([1.0] * 30 + [1.7] * 70)
     0.7
     """
-    return float(np.mean(np.asarray(pulses) > SLOWED * full_speed(pulses))) if len(pulses) else float("nan")
+    return float(np.mean(~calm(pulses, full_speed(pulses)))) if len(pulses) else float("nan")
+
+
+def calm(pulses: Sequence[float], fast: float) -> NDArray[np.bool_]:
+    """Return of each pulse whether it is at full speed.
+
+    Examples
+    --------
+    >>> calm([1.0, 1.7, 1.1], fast=1.0).tolist()
+    [True, False, True]
+    """
+    return np.asarray(pulses, dtype=float) <= SLOWED * fast
 
 
 def undisturbed(times: Sequence[float], pulses: Sequence[float], fast: float, least: int) -> NDArray[np.intp]:
@@ -92,8 +103,8 @@ def undisturbed(times: Sequence[float], pulses: Sequence[float], fast: float, le
     >>> undisturbed([8.1, 8.0, 5.2, 7.0], [1.8, 1.7, 1.9, 1.6], fast=1.0, least=2).tolist()
     [2, 3]
     """
-    calm = np.flatnonzero(np.asarray(pulses, dtype=float) <= SLOWED * fast)
-    if calm.size >= least:
-        return calm
+    found = np.flatnonzero(calm(pulses, fast))
+    if found.size >= least:
+        return found
     order = np.argsort(np.asarray(times, dtype=float), kind="stable")
     return np.sort(order[: max(len(times) + 1, 2) // 2])

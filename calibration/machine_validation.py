@@ -15,12 +15,12 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.disturbance import SLOWED, disturbed_share, full_speed, undisturbed
+from calibration.disturbance import calm, disturbed_share, full_speed, undisturbed
 from calibration.measurements import relative_spread
 from calibration.pipeline.clock import BatchTimes
 from calibration.pipeline.configuration import Configuration, SyntheticGraph
 from calibration.pipeline.run import Pipeline
-from calibration.validation import Row, by_quantity, summary
+from calibration.validation import Row, balanced, by_quantity, summary
 from perfmodel.estimate import interval_of
 from perfmodel.spec.scenario import Scenario
 
@@ -96,12 +96,7 @@ def design(count: int, seed: int = 0) -> list[Configuration]:
     >>> len(set(design(60)))
     60
     """
-    rng = np.random.default_rng(seed)
-    columns = {
-        name: [levels[index] for index in rng.permutation(np.arange(count) % len(levels))]
-        for name, levels in _LEVELS.items()
-    }
-    return [_runnable({name: column[row] for name, column in columns.items()}) for row in range(count)]
+    return [_runnable(chosen) for chosen in balanced(_LEVELS, count, seed)]
 
 
 def _runnable(chosen: dict[str, Any]) -> Configuration:
@@ -130,7 +125,7 @@ def run_design(
     found: list[list[Sequence[BatchTimes]]] = [[] for _ in configurations]
     rng = np.random.default_rng([seed, 1])
     visits = [number for _ in range(repeats) for number in range(len(configurations))]
-    done = 0
+    done, fast = 0, np.nan
     with Pipeline() as pipeline:
         while visits:
             for number in rng.permutation(visits):
@@ -142,7 +137,6 @@ def run_design(
             fast = _full_speed(found)
             again = [number for number, of_it in enumerate(found) if len(of_it) < most_repeats]
             visits = [number for number in again if _calm(found[number], fast) < LEAST_BATCHES]
-    fast = _full_speed(found)
     return [_condensed(asked, of_it, fast) for asked, of_it in zip(configurations, found, strict=True)]
 
 
@@ -154,7 +148,7 @@ def _full_speed(found: Sequence[Sequence[Sequence[BatchTimes]]]) -> float:
 def _calm(repeats: Sequence[Sequence[BatchTimes]], fast: float) -> int:
     """Return how many mini-batches are undisturbed as a whole."""
     every = list(itertools.chain.from_iterable(repeats))
-    return sum(batch.pulses["total"] <= SLOWED * fast for batch in every)
+    return int(calm([batch.pulses["total"] for batch in every], fast).sum())
 
 
 def _condensed(asked: Configuration, repeats: Sequence[Sequence[BatchTimes]], fast: float) -> Run:
@@ -162,9 +156,9 @@ def _condensed(asked: Configuration, repeats: Sequence[Sequence[BatchTimes]], fa
     medians, spread = {}, {}
     for name in ("total", *repeats[0][0].phases):
         times = [batch.total if name == "total" else batch.phases[name] for _, batch in every]
-        calm = undisturbed(times, [batch.pulses[name] for _, batch in every], fast, LEAST_BATCHES)
-        medians[name] = float(np.median([times[place] for place in calm]))
-        spread[name] = _uncertainty([times[place] for place in calm], [every[place][0] for place in calm])
+        kept = undisturbed(times, [batch.pulses[name] for _, batch in every], fast, LEAST_BATCHES)
+        medians[name] = float(np.median([times[place] for place in kept]))
+        spread[name] = _uncertainty([times[place] for place in kept], [every[place][0] for place in kept])
     return Run(
         asked,
         medians,

@@ -234,8 +234,9 @@ def _record(kernel: str, point: Point, visits: Sequence[Line], fast: float) -> R
     used = warm or visits  # a first block counts where a point is so slow that there's no other
     every = [(visit["round"], sample) for visit in used for sample in samples_of(visit)]
     pulses = [pulse for visit in used for pulse in visit["pulses"]]
-    calm = undisturbed([sample["time"] for _, sample in every], pulses, fast, LEAST_BLOCKS)
-    blocks = [every[place] for place in calm]
+    blocks = [
+        every[place] for place in undisturbed([sample["time"] for _, sample in every], pulses, fast, LEAST_BLOCKS)
+    ]
     by_round = itertools.groupby(blocks, key=lambda block: int(block[0]))
     medians = [statistics.median(sample["time"] for _, sample in of_round) for _, of_round in by_round]
     times = [sample["time"] for _, sample in blocks]

@@ -16,13 +16,13 @@ from typing import Any, Final
 import numpy as np
 from scipy import optimize
 
-from calibration.disturbance import SLOWED, disturbed_share, full_speed, undisturbed
+from calibration.disturbance import calm, disturbed_share, full_speed, undisturbed
 from calibration.measurements import relative_spread
 from calibration.pipeline.message_routing.configuration import Placement, RoutingConfiguration
 from calibration.pipeline.message_routing.engine import Engine, RoutingTimes
 from calibration.routing_constants import ROUTING_GROUPS
 from calibration.routing_tables import sentences, tables
-from calibration.validation import Row, by_quantity, summary
+from calibration.validation import Row, balanced, by_quantity, summary
 from perfmodel.errors import MissingCalibration
 from perfmodel.estimate import predict
 from perfmodel.model.break_even import break_even_chapter
@@ -102,12 +102,7 @@ def design(count: int, seed: int = 0) -> list[RoutingConfiguration]:
     >>> len(design(48))
     48
     """
-    rng = np.random.default_rng(seed)
-    columns = {
-        name: [levels[index] for index in rng.permutation(np.arange(count) % len(levels))]
-        for name, levels in _LEVELS.items()
-    }
-    return [_asked({name: column[row] for name, column in columns.items()}) for row in range(count)]
+    return [_asked(chosen) for chosen in balanced(_LEVELS, count, seed)]
 
 
 def searches(quick: bool) -> list[list[RoutingConfiguration]]:
@@ -159,7 +154,7 @@ def run_design(
     """
     rng = np.random.default_rng([seed, 1])
     found: list[dict[str, list[RoutingTimes]]] = [{INLINE: [], SPARE: []} for _ in configurations]
-    visits, done = list(range(len(configurations))) * LEAST_CALM, 0
+    visits, done, fast = list(range(len(configurations))) * LEAST_CALM, 0, np.nan
     until = time.monotonic() + LONGEST
     with Engine() as engine:
         while visits:
@@ -178,7 +173,6 @@ def run_design(
                 if len(runs[SPARE]) < MOST_ROUNDS and time.monotonic() < until
             ]
             visits = [number for number in again if _calm(found[number], fast) < LEAST_CALM]
-    fast = _full_speed(found)
     share = disturbed_share([run.pulse for runs in found for placed in runs.values() for run in placed])
     return [_condensed(asked, runs, fast) for asked, runs in zip(configurations, found, strict=True)], share
 
@@ -200,18 +194,18 @@ def _pulses(runs: Sequence[RoutingTimes]) -> list[float]:
 
 def _calm(runs: Mapping[str, Sequence[RoutingTimes]], fast: float) -> int:
     """Return how many runs of a configuration are undisturbed, of the placement that has fewer."""
-    return min(sum(pulse <= SLOWED * fast for pulse in _pulses(placed)) for placed in runs.values())
+    return min(int(calm(_pulses(placed), fast).sum()) for placed in runs.values())
 
 
 def _condensed(asked: RoutingConfiguration, runs: Mapping[str, Sequence[RoutingTimes]], fast: float) -> Compared:
     times = {place: [run.total for run in placed] for place, placed in runs.items()}
-    calm = {
+    kept = {
         place: [times[place][k] for k in undisturbed(times[place], _pulses(placed), fast, LEAST_CALM)]
         for place, placed in runs.items()
     }
-    middle = {place: float(np.median(own)) for place, own in calm.items()}
+    middle = {place: float(np.median(own)) for place, own in kept.items()}
     every = {place: float(np.median(own)) for place, own in times.items()}
-    spread = np.hypot(*[relative_spread(own) / np.sqrt(len(own)) for own in calm.values()])
+    spread = np.hypot(*[relative_spread(own) / np.sqrt(len(own)) for own in kept.values()])
     routed = sum(run.buffers for placed in runs.values() for run in placed) * asked.messages
     return Compared(
         asked, middle[INLINE], middle[SPARE], every[INLINE], every[SPARE], float(spread), _calm(runs, fast), routed

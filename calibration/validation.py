@@ -61,6 +61,22 @@ class Row:
         }
 
 
+def balanced(levels: Mapping[str, Sequence[Any]], count: int, seed: int) -> list[dict[str, Any]]:
+    """Return configurations in which every level of every factor comes about equally often.
+
+    Examples
+    --------
+    >>> sorted(row["chunk"] for row in balanced({"chunk": (1, 2), "window": (3, 4, 5)}, 6, seed=0))
+    [1, 1, 1, 2, 2, 2]
+    """
+    rng = np.random.default_rng(seed)
+    columns = {
+        name: [of_factor[index] for index in rng.permutation(np.arange(count) % len(of_factor))]
+        for name, of_factor in levels.items()
+    }
+    return [{name: column[row] for name, column in columns.items()} for row in range(count)]
+
+
 def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
     """Return count, errors and coverage of some rows.
 
