@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.disturbance import calm, disturbed_share, full_speed, undisturbed
+from calibration.machine_tables import sentences, tables
 from calibration.measurements import relative_spread
 from calibration.pipeline.clock import BatchTimes
 from calibration.pipeline.configuration import Configuration, SyntheticGraph
@@ -23,6 +24,8 @@ from calibration.pipeline.run import Pipeline
 from calibration.validation import Row, balanced, by_quantity, summary
 from perfmodel.estimate import interval_of
 from perfmodel.spec.scenario import Scenario
+
+__all__ = ["compared", "design", "document", "ordered", "run_design", "sentences", "tables", "validate"]
 
 Array = NDArray[np.float64]
 

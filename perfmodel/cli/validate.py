@@ -11,13 +11,12 @@ from perfmodel.cli.exit_status import ExitStatus
 from perfmodel.cli.options import json_option
 from perfmodel.cli.output import write_json, write_line, write_table
 from perfmodel.errors import SpecError, nearest
-from perfmodel.units import render
 
 _SUITES = ("lgnnic", "buddy", "machine")
 _LOADERS = ("plain", "pyg")
-#: Pipelines that run on this machine beside that of sampled training, and the modules that validate them.
-_PIPELINES = {"message-routing": "calibration.routing_validation"}
 _TRAINING = "sampled-training"
+#: Pipelines that run on this machine, and the modules that validate them.
+_PIPELINES = {_TRAINING: "calibration.machine_validation", "message-routing": "calibration.routing_validation"}
 
 
 @click.command("validate")
@@ -32,7 +31,7 @@ _TRAINING = "sampled-training"
     "--pipeline",
     default=_TRAINING,
     metavar="PIPELINE",
-    help=f"machine: what is run, {_TRAINING} or {' or '.join(_PIPELINES)} [default: {_TRAINING}].",
+    help=f"machine: what is run, {' or '.join(_PIPELINES)} [default: {_TRAINING}].",
 )
 @json_option
 @click.pass_context
@@ -65,50 +64,28 @@ def command(
     if loader not in _LOADERS:
         raise SpecError("--loader", f"must be one of {', '.join(_LOADERS)}", repr(loader), nearest(loader, _LOADERS))
     _check_pipeline(suite, pipeline, loader)
-    if suite != "machine":
-        found = _published(suite, table, profile)
-    else:
-        found = _on_this_machine(profile, quick, loader) if pipeline == _TRAINING else _run(pipeline, profile, quick)
+    found = (
+        _on_this_machine(pipeline, profile, quick, loader) if suite == "machine" else _published(suite, table, profile)
+    )
     document = {"schema": 1, "perfmodel": perfmodel.__version__, **found}
     if as_json:
         write_json(document)
-    elif pipeline != _TRAINING:
-        _write_pipeline(document, pipeline)
+    elif suite == "machine":
+        _write_machine(document, pipeline)
     else:
-        (_write_machine if suite == "machine" else _write)(document)
+        _write(document)
     if not document["within_bounds"]:
         context.exit(ExitStatus.NOT_REACHED)
 
 
 def _check_pipeline(suite: str, pipeline: str, loader: str) -> None:
-    known = (_TRAINING, *_PIPELINES)
-    if pipeline not in known:
-        raise SpecError("--pipeline", f"must be one of {', '.join(known)}", repr(pipeline), nearest(pipeline, known))
+    known = ", ".join(_PIPELINES)
+    if pipeline not in _PIPELINES:
+        raise SpecError("--pipeline", f"must be one of {known}", repr(pipeline), nearest(pipeline, _PIPELINES))
     if pipeline != _TRAINING and suite != "machine":
         raise SpecError("--pipeline", "runs on this machine", f"validate {suite}", "validate machine --pipeline NAME")
     if pipeline != _TRAINING and loader != "plain":
         raise SpecError("--loader", f"is for the pipeline {_TRAINING}", f"--pipeline {pipeline}", "plain")
-
-
-def _run(pipeline: str, profile: str | None, quick: bool) -> dict[str, Any]:
-    """Run one of the other pipelines on this machine."""
-    import importlib
-
-    from perfmodel.cli.output import progress_bar
-
-    with progress_bar("running configurations") as progress:
-        found: dict[str, Any] = importlib.import_module(_PIPELINES[pipeline]).validate(profile, quick, progress)
-        return found
-
-
-def _write_pipeline(document: dict[str, Any], pipeline: str) -> None:
-    import importlib
-
-    module = importlib.import_module(_PIPELINES[pipeline])
-    for title, header, rows, numbers in module.tables(document):
-        write_table(title, header, rows, numbers=numbers)
-    for sentence in (*module.sentences(document), *(f"missed: {found}" for found in document["missed"])):
-        write_line(sentence)
 
 
 def _published(suite: str, table: str | None, profile: str | None) -> dict[str, Any]:
@@ -118,53 +95,26 @@ def _published(suite: str, table: str | None, profile: str | None) -> dict[str, 
     return found
 
 
-def _on_this_machine(profile: str | None, quick: bool, loader: str) -> dict[str, Any]:
-    from calibration.machine_validation import validate
+def _on_this_machine(pipeline: str, profile: str | None, quick: bool, loader: str) -> dict[str, Any]:
+    import importlib
+
     from perfmodel.cli.output import progress_bar
 
+    options = {"loader": loader} if pipeline == _TRAINING else {}
     with progress_bar("running configurations") as progress:
-        return validate(profile, quick, progress, loader="pyg" if loader == "pyg" else "plain")
+        validation = importlib.import_module(_PIPELINES[pipeline])
+        found: dict[str, Any] = validation.validate(profile, quick, progress, **options)
+        return found
 
 
-def _write_machine(document: dict[str, Any]) -> None:
-    rows = [
-        [
-            f"{row['graph'].removeprefix('synthetic-')} {row['batch']}x{row['fanout']}",
-            f"{row['dimension']}-{row['hidden']}-{row['classes']} {row['precision']}",
-            f"{row['mechanism']} {render(row['chunk'], 'B')} x{row['window']}",
-            f"{row['placement']}, {row['workers']} workers",
-            render(row["measured"], "s"),
-            render(row["predicted"], "s"),
-            f"{row['ape']:.1%}",
-            f"{row['noise']:.1%}",
-            "yes" if row["inside_interval"] else "no",
-        ]
-        for row in document["rows"]
-        if row["quantity"] == "total"
-    ]
-    header = ["graph, batch", "widths", "transfer", "sampling on", "measured", "predicted", "error", "noise", "in"]
-    write_table("total time of a mini-batch (--json has every phase)", header, rows, numbers=(4, 5, 6, 7))
-    summaries = [
-        [
-            quantity,
-            str(found["n"]),
-            f"{found['median_ape']:.1%}",
-            f"{found['p90_ape']:.1%}",
-            f"{found['noise_floor']:.1%}",
-            f"{found['coverage_90']:.0%}",
-        ]
-        for quantity, found in sorted(document["by_quantity"].items(), key=lambda item: item[0] != "total")
-    ]
-    columns = ["quantity", "runs", "median error", "90th percentile", "noise floor", "inside the 90 % interval"]
-    write_table("predicted against measured", columns, summaries, numbers=(1, 2, 3, 4, 5))
-    pairs = document["ordered_pairs"]
-    write_line(f"{pairs['share']:.1%} of {pairs['pairs']} pairs that differ by more than 20 % are ordered right")
-    write_line(
-        f"{document['disturbed']:.0%} of the mini-batches were slowed by what else runs on this host; only the others count,"
-        f" or where they are fewer than {document['least_undisturbed']}, the faster half"
-    )
-    for sentence in document["missed"]:
-        write_line(f"missed: {sentence}")
+def _write_machine(document: dict[str, Any], pipeline: str) -> None:
+    import importlib
+
+    module = importlib.import_module(_PIPELINES[pipeline])
+    for title, header, rows, numbers in module.tables(document):
+        write_table(title, header, rows, numbers=numbers)
+    for sentence in (*module.sentences(document), *(f"missed: {found}" for found in document["missed"])):
+        write_line(sentence)
 
 
 def _write(document: dict[str, Any]) -> None:
