@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import time
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
-from calibration.cores import other_core
-from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._base import Block, Point, Sample
 from calibration.kernels._cold import Wait, with_waiting
+from calibration.kernels._other_core import OtherCore, TwoCoreKernel
 from calibration.pipeline import tcp
-from calibration.pipeline.chunks import PipelineError, Receiving, Sending, aggregation, receive, send
-from calibration.pipeline.process import one_thread, polling, settle
+from calibration.pipeline.chunks import Receiving, Sending, aggregation, receive, send
+from calibration.pipeline.process import settle
 from calibration.pipeline.shared_memory import Area, Ring, Signals, area
 
 _TENSORS = 3
@@ -26,38 +24,18 @@ _PAUSE = 2.5e-3  # seconds within which the peer has gone through its other phas
 _LAST = 2**40  # number of the tensor that ends the peer
 _KIB, _MIB = 1 << 10, 1 << 20
 _CHUNKS = (16 * _KIB, 64 * _KIB, 256 * _KIB, 1024 * _KIB)
-_PATIENCE = 20.0  # seconds that a peer may take to start
 
 
-class Peer:
+class Peer(OtherCore):
     """A process on another core that receives over one channel after the other."""
 
     def __init__(self) -> None:
-        context = get_context("spawn")
-        core = other_core()
-        self.polling = polling(None, core)
-        self.signals = Signals.of(context)
-        self.pipe, theirs = context.Pipe()
-        with one_thread():
-            arguments = (core, self.polling, os.getpid(), self.signals, theirs)
-            self._process = context.Process(target=_serve, args=arguments, daemon=True)
-            self._process.start()
-        theirs.close()
+        super().__init__(_serve)
 
     def listens(self, message: tuple[Any, ...]) -> None:
         """Tell the peer of a channel and wait until it is there."""
-        self.pipe.send(message)
-        if not self.pipe.poll(_PATIENCE):
-            raise PipelineError(f"the peer did not come within {_PATIENCE:g} s")
-        self.pipe.recv()
-
-    def end(self) -> None:
-        """End the process."""
-        self.pipe.close()
-        self._process.join(0.5)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        self.tell(message)
+        self.answer()
 
 
 def tensor_sizes(point: Point) -> tuple[int, int, int]:
@@ -72,7 +50,7 @@ def tensor_sizes(point: Point) -> tuple[int, int, int]:
     return size, max(size // 4, 1), min(size, 2048)
 
 
-class ChunkKernel(Kernel):
+class ChunkKernel(TwoCoreKernel[Peer]):
     """A mini-batch's tensors sent chunk by chunk to another core, which puts every chunk in its place and acknowledges it."""
 
     unit_of_work = "chunk"
@@ -89,9 +67,6 @@ class ChunkKernel(Kernel):
             ]
         )
 
-    def __init__(self) -> None:
-        self._peer: Peer | None = None
-
     def _channel(self, point: Point, peer: Peer) -> contextlib.AbstractContextManager[Sending]:
         raise NotImplementedError
 
@@ -102,9 +77,9 @@ class ChunkKernel(Kernel):
         data = np.random.default_rng(0).integers(0, 255, int(point["bytes"]), dtype=np.uint8)
         chunk, window = int(point["chunk"]), int(point["window"])
         tensors = [data[:size] for size in tensor_sizes(point)]
-        self._peer = self._peer or Peer()
+        peer = self.other(Peer)
         try:
-            with self._channel(point, self._peer) as channel:
+            with self._channel(point, peer) as channel:
 
                 def block() -> Sample:
                     settled = time.perf_counter() + _PAUSE
@@ -120,12 +95,6 @@ class ChunkKernel(Kernel):
         except BaseException:
             self.release()  # who knows where it waits
             raise
-
-    def release(self) -> None:
-        """End the peer."""
-        if self._peer is not None:
-            self._peer.end()
-            self._peer = None
 
 
 @contextlib.contextmanager

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from calibration.cores import other_core
 from calibration.disturbance import Pulse
-from calibration.kernels._base import Block, Kernel, Point, Sample
+from calibration.kernels._base import Block, Point, Sample
+from calibration.kernels._other_core import OtherCore, TwoCoreKernel
 from calibration.pipeline.chunks import PipelineError
 from calibration.pipeline.message_routing.agent import RoutingAgent
 from calibration.pipeline.message_routing.application import Emitter, Words
 from calibration.pipeline.message_routing.configuration import WORD, RoutingConfiguration
 from calibration.pipeline.message_routing.ring import BufferRing
-from calibration.pipeline.process import one_thread, polling, preempted, settle
+from calibration.pipeline.process import preempted, settle
 from calibration.pipeline.shared_memory import Area, Signals, area
 
 OWN, OTHER = "this core", "the other core"
 _BLOCK: Final = 5e-4  # seconds that a block works, about: shorter than the disturbances of a shared machine
 _LOST: Final = 1e6  # seconds: no pulse is so long
-_PATIENCE: Final = 20.0  # seconds that the other process may take to start
 
 now = time.perf_counter
 
@@ -66,82 +63,51 @@ def turns_of(once: Callable[[], object]) -> int:
     return max(4, min(1000, round(_BLOCK * 4 / (now() - began))))
 
 
-class OtherCore:
+class RingPeer(OtherCore):
     """A process on another core that takes buffers from a ring, does its part with each, and gives it back."""
 
     def __init__(self) -> None:
-        context = get_context("spawn")
-        core = other_core()
-        self.polling = polling(None, core)
-        self._signals = Signals.of(context)
-        self._pipe, theirs = context.Pipe()
-        with one_thread():
-            arguments = (core, self.polling, os.getpid(), self._signals, theirs)
-            self._process = context.Process(target=_serve, args=arguments, daemon=True)
-            self._process.start()
-        theirs.close()
+        super().__init__(_serve)
 
     @contextlib.contextmanager
     def ring(self, asked: RoutingConfiguration, part: str) -> Iterator[BufferRing]:
         """Share a ring with the process, which is to ``emit`` into, ``route`` or ``return`` what comes through it."""
         with area(asked.buffers, asked.messages * asked.message) as slots:
-            self._pipe.send((slots, asked, part))
-            self._answer()
-            ring = BufferRing(slots, self._signals, asked.messages, asked.message // WORD, self.polling)
+            self.tell((slots, asked, part))
+            self.answer()
+            ring = BufferRing(slots, self.signals, asked.messages, asked.message // WORD, self.polling)
             try:
                 yield ring
                 ring.all_back()
-                self._pipe.send(0)
-                self._answer()
+                self.tell(0)
+                self.answer()
             finally:
                 ring.close()
 
     def takes(self, buffers: int) -> None:
         """Let the process take so many buffers."""
-        self._pipe.send(buffers)
+        self.tell(buffers)
 
     def pulse(self) -> float:
         """Return the longer of the pulses around the buffers that the process took, without end where it lost its core."""
-        return float(self._answer())
-
-    def _answer(self) -> Any:
-        if not self._pipe.poll(_PATIENCE):
-            raise PipelineError(f"the process on the other core did not answer within {_PATIENCE:g} s")
-        return self._pipe.recv()
-
-    def end(self) -> None:
-        """End the process."""
-        self._pipe.close()
-        self._process.join(0.5)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        return float(self.answer())
 
 
-class RingKernel(Kernel):
+class RingKernel(TwoCoreKernel[RingPeer]):
     """A kernel that may need the other core."""
 
     unit_of_work: ClassVar[str] = "buffer"
 
-    def __init__(self) -> None:
-        self._other: OtherCore | None = None
-
     @contextlib.contextmanager
-    def shared(self, asked: RoutingConfiguration, part: str) -> Iterator[tuple[BufferRing, OtherCore]]:
+    def shared(self, asked: RoutingConfiguration, part: str) -> Iterator[tuple[BufferRing, RingPeer]]:
         """Share a ring with the other core, where a process does its part; it stays for the next point."""
-        self._other = self._other or OtherCore()
+        peer = self.other(RingPeer)
         try:
-            with self._other.ring(asked, part) as ring:
-                yield ring, self._other
+            with peer.ring(asked, part) as ring:
+                yield ring, peer
         except BaseException:
             self.release()  # who knows where it waits
             raise
-
-    def release(self) -> None:
-        """End the process on the other core."""
-        if self._other is not None:
-            self._other.end()
-            self._other = None
 
 
 def alone(point: Point, part: str) -> Block:
@@ -168,7 +134,7 @@ def alone(point: Point, part: str) -> Block:
     return block
 
 
-def beside(point: Point, ring: BufferRing, other: OtherCore, part: str) -> Block:
+def beside(point: Point, ring: BufferRing, other: RingPeer, part: str) -> Block:
     """Return a block that does one part on this core, and the other core the other one."""
     asked = configuration(point)
     emit, agent = emitter(asked), routing_agent(asked)
