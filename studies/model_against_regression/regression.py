@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Settings = Mapping[str, Any]
 
-TRIES: Final = 10
+TRIES: Final = 32
 FOLDS: Final = 5
 _SEED: Final = 11
 _SETTINGS: Final[Mapping[str, tuple[Any, ...]]] = {
