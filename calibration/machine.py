@@ -14,8 +14,9 @@ import perfmodel
 from calibration.fit import Constant
 from calibration.journal import Tell
 from calibration.kernels._base import chosen_kernels
-from calibration.machine_constants import DEVICE, GROUPS
+from calibration.machine_constants import DEVICE
 from calibration.machine_fit import FittedGroup, assumed, fitted_groups
+from calibration.machine_groups import GROUPS
 from calibration.machine_profile import completed, earlier_profile, profile_table
 from calibration.pipeline.process import keep_memory
 from calibration.run import Progress, measure

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.fit import Constant, Fit, fit
-from calibration.machine_constants import DEVICE, GROUPS, Group
+from calibration.machine_constants import DEVICE, Group
+from calibration.machine_groups import GROUPS
 from calibration.measurements import Measurements, Record
 
 Array = NDArray[np.float64]

@@ -15,6 +15,7 @@ from calibration.fit import Constant
 from calibration.machine_constants import DEVICE, SHARED_MEMORY, TCP
 from calibration.machine_fit import LEAST_SCATTER, FittedGroup, memory_cores
 from calibration.measurements import Measurements
+from calibration.snapshot_constants import GROUPS as SNAPSHOT_GROUPS
 from perfmodel.errors import SpecError
 from perfmodel.model.compile import model_hash
 from perfmodel.spec._base import build
@@ -91,7 +92,8 @@ def residuals(groups: Sequence[FittedGroup], noise_floor: float) -> dict[str, fl
         if phase not in ("workers", "aggregation")
     }
     found |= {step: found[phase] for step, phase in _SAME.items() if phase in found}
-    return {**found, "rest": max(found.values(), default=floor)}
+    others = [error for phase, error in found.items() if phase not in {group.phase for group in SNAPSHOT_GROUPS}]
+    return {**found, "rest": max(others, default=floor)}
 
 
 def _parameter(constant: Constant, value: float, interval: tuple[float, float]) -> dict[str, Any]:
@@ -120,6 +122,7 @@ def _facts(measured: Measurements) -> list[dict[str, Any]]:
     sizes = [
         ("memory", float(environment.memory or 0), "B", "main memory", system),
         ("cores", memory_cores(measured), "", "cores but that of the compute node", system),
+        ("snapshots.cores", float(environment.cores or 0), "", "cores that processes with snapshots share", system),
     ]
     if copies:
         found = float(np.median(copies))

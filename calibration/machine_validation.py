@@ -258,6 +258,7 @@ def document(runs: Sequence[Run], rows: Sequence[Row], scenarios: Sequence[Scena
     fitted = sum(parameter.fitted for found in profiles.values() for parameter in found.parameters)
     return {
         "suite": "machine",
+        "pipeline": "sampled-training",
         "inputs": {name: digest for scenario in scenarios for name, digest in sorted(scenario.inputs.items())},
         "columns": list(runs[0].asked.inputs()),
         "rows": [{**row.to_dict(), "noise": row.resolution / row.measured} for row in rows],

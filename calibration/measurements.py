@@ -51,6 +51,8 @@ class Record:
         Every undisturbed block, in the order of measuring.
     rounds : tuple of int
         Round of each sample.
+    times : tuple of float
+        Of every block, disturbed ones too [s].
     """
 
     kernel: str
@@ -60,6 +62,7 @@ class Record:
     counts: Mapping[str, float]
     samples: tuple[Sample, ...]
     rounds: tuple[int, ...]
+    times: tuple[float, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,6 +253,7 @@ def _record(kernel: str, point: Point, visits: Sequence[Line], fast: float) -> R
         ),
         samples=tuple(sample for _, sample in blocks),
         rounds=tuple(number for number, _ in blocks),
+        times=tuple(sample["time"] for _, sample in every),
     )
 
 

@@ -6,17 +6,26 @@ import contextlib
 import itertools
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Wait
-from calibration.pipeline.snapshot_model import add, cell_backward, cell_forward, new_model, new_state, no_gradient
-from calibration.pipeline.snapshot_run import GATES, Cell
+from calibration.kernels._beside import AWAY, Beside
+from calibration.pipeline.snapshot_model import (
+    State,
+    add,
+    cell_backward,
+    cell_forward,
+    new_model,
+    new_state,
+    no_gradient,
+)
+from calibration.pipeline.snapshot_run import GATES, Cell, Matrix
 
-_HIDDEN, _HIDDEN_QUICK = (12, 24, 56, 112), (16, 80)
-_TARGETS, _TARGETS_QUICK = (40, 160, 640), (64, 400)
-_AWAY = 1e-3  # seconds: while a state travels, and other processes run their cells
+_HIDDEN, _HIDDEN_QUICK = (10, 28, 72), (14, 72)
+_TARGETS, _TARGETS_QUICK = (80, 600), (90, 560)
+_SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
 
 
 class SnapshotCells(Kernel):
@@ -30,8 +39,10 @@ class SnapshotCells(Kernel):
         """Return cells, directions, widths and targets."""
         hidden, targets = (_HIDDEN_QUICK, _TARGETS_QUICK) if quick else (_HIDDEN, _TARGETS)
         return [
-            {"cell": cell, "direction": way, "hidden": width, "targets": count, "away": _AWAY}
-            for cell, way, width, count in itertools.product(GATES, ("forward", "backward"), hidden, targets)
+            {"cell": cell, "direction": way, "hidden": width, "targets": count, "asleep": asleep}
+            for cell, way, width, count, asleep in itertools.product(
+                GATES, ("forward", "backward"), hidden, targets, AWAY
+            )
         ]
 
     @contextlib.contextmanager
@@ -41,24 +52,32 @@ class SnapshotCells(Kernel):
         targets, hidden = int(point["targets"]), int(point["hidden"])
         random = np.random.default_rng(0)
         weights = new_model(cell, hidden, hidden, 1, 0).layers[0]
-        state = [random.standard_normal(part.shape, dtype=np.float32) for part in new_state(cell, targets, hidden)]
-        inputs = random.standard_normal((targets, hidden), dtype=np.float32)
-        _, kept = cell_forward(cell, weights, inputs, state)
         total = no_gradient(weights)
-        wait = Wait(point)
-        counted = counts_of(point)
+        sets = [_drawn(cell, targets, hidden, random) for _ in range(_SETS)]
+        kept = [cell_forward(cell, weights, inputs, state)[1] for inputs, state in sets]
+        results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
+        turns = itertools.cycle(range(_SETS))
+        beside, counted = Beside(asleep=float(point["asleep"])), counts_of(point)
 
         def block() -> Sample:
-            wait(inputs, *state)
+            number = next(turns)
+            inputs, state = sets[number]
+            beside(*state)
+            results[number] = None
             began = time.perf_counter()
             if point["direction"] == "forward":
-                cell_forward(cell, weights, inputs, state)
+                results[number] = cell_forward(cell, weights, inputs, state)
             else:
-                found = cell_backward(cell, weights, kept, state)
-                add(total, found.weights)
+                results[number] = cell_backward(cell, weights, kept[number], state)
+                add(total, results[number].weights)
             return {"time": time.perf_counter() - began, **counted}
 
         yield block
+
+
+def _drawn(cell: Cell, targets: int, hidden: int, random: np.random.Generator) -> tuple[Matrix, State]:
+    state = [random.standard_normal(part.shape, dtype=np.float32) for part in new_state(cell, targets, hidden)]
+    return random.standard_normal((targets, hidden), dtype=np.float32), state
 
 
 def counts_of(point: Point) -> dict[str, float]:

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Wait
+from calibration.kernels._beside import FRAME, Beside
 from calibration.pipeline.snapshot_model import add, graph_backward, graph_forward, new_model, no_gradient
-from calibration.pipeline.snapshot_run import SnapshotRun, features_of, neighbors_of
+from calibration.pipeline.snapshot_pages import Staging
+from calibration.pipeline.snapshot_run import SnapshotRun, features_of, neighbors_of, page_order
 
-_AWAY = 1e-3  # seconds
-_TARGETS, _TARGETS_QUICK = (40, 160, 640), (64, 400)
-_SHAPES = ((1000, 6, 24, 16), (1000, 24, 80, 48), (5000, 6, 80, 16), (5000, 24, 24, 48), (12000, 12, 160, 96))
-_SHAPES_QUICK = ((1500, 6, 32, 16), (6000, 20, 96, 48))
+_SETS = 8  # snapshots that take turns: each finds what it works on where a frame's others left it
+_TARGETS, _TARGETS_QUICK = (80, 600), (90, 560)
+_SHAPES = (
+    (1500, 6, 32, 14), (1500, 24, 160, 40), (5000, 6, 160, 14), (5000, 24, 40, 72), (10000, 12, 140, 28),
+    (12000, 12, 40, 28), (3000, 12, 140, 72),
+)  # fmt: skip
+_SHAPES_QUICK = ((1500, 6, 40, 14), (6000, 20, 140, 48), (3000, 24, 24, 72), (12000, 12, 40, 28), (3000, 6, 140, 28))
+_PAGE = 4096
 
 
 class SnapshotGraphs(Kernel):
@@ -32,7 +37,7 @@ class SnapshotGraphs(Kernel):
         """Return directions, targets and shapes: nodes, degree, width of features and of hidden states."""
         targets, shapes = (_TARGETS_QUICK, _SHAPES_QUICK) if quick else (_TARGETS, _SHAPES)
         return [
-            {"direction": way, "targets": count, "nodes": n, "degree": d, "width": w, "hidden": h, "away": _AWAY}
+            {"direction": way, "targets": count, "nodes": n, "degree": d, "width": w, "hidden": h}
             for way, count, (n, d, w, h) in itertools.product(("forward", "backward"), targets, shapes)
         ]
 
@@ -40,25 +45,50 @@ class SnapshotGraphs(Kernel):
     def prepared(self, point: Point) -> Iterator[Block]:
         """Make a snapshot; a block is its graph layer."""
         sizes: dict[str, Any] = {name: int(point[name]) for name in ("targets", "nodes", "degree", "width")}
-        asked = SnapshotRun(processes=1, layers=1, cell="gru", hidden=1, **sizes)
-        features, neighbors = features_of(asked, 0), neighbors_of(asked, 0)
+        asked = SnapshotRun(processes=1, layers=1, cell="gru", hidden=1, page=_PAGE, **sizes)
+        snapshots = [_Snapshot(asked, number) for number in range(_SETS)]
         weights = new_model("gru", asked.width, int(point["hidden"]), 1, 0).graph
-        kept = graph_forward(weights, neighbors, features)
-        gradient = np.ones_like(kept.outputs)
+        kept = [graph_forward(weights, each.neighbors, each.features) for each in snapshots]
+        gradient = np.ones_like(kept[0].outputs)
         total = no_gradient(weights)
-        wait = Wait(point)
-        counted = counts_of(point)
+        results: list[Any] = [None] * _SETS  # held until their turn comes again, as a frame holds them
+        turns = itertools.cycle(range(_SETS))
+        beside, counted = Beside(FRAME), counts_of(point)
 
         def block() -> Sample:
-            wait(*((features,) if point["direction"] == "forward" else (gradient,)))
+            number = next(turns)
+            own = snapshots[number]
+            results[number] = None
+            if point["direction"] == "forward":
+                beside()
+                own.read()
+            else:
+                beside(gradient)
             began = time.perf_counter()
             if point["direction"] == "forward":
-                graph_forward(weights, neighbors, features)
+                results[number] = graph_forward(weights, own.neighbors, own.features)
             else:
-                add(total, graph_backward(kept, gradient))
+                add(total, graph_backward(kept[number], gradient))
             return {"time": time.perf_counter() - began, **counted}
 
         yield block
+
+
+class _Snapshot:
+    """A snapshot whose features come page by page, as a process has read them when it goes on with the graph."""
+
+    def __init__(self, asked: SnapshotRun, number: int) -> None:
+        self.neighbors = neighbors_of(asked, number)
+        self._staging = Staging(asked.pages, asked.page)
+        self._order = page_order(asked, number)
+        self.features = self._staging.rows(asked.nodes, asked.width)
+        self.features[...] = features_of(asked, number)
+        self._held = self._staging.pages.copy()
+
+    def read(self) -> None:
+        """Bring the pages together, each at its place."""
+        for place in self._order:
+            self._staging.pages[place] = self._held[place]
 
 
 def counts_of(point: Point) -> dict[str, float]:
@@ -72,6 +102,7 @@ def counts_of(point: Point) -> dict[str, float]:
     targets, width, hidden = float(point["targets"]), float(point["width"]), float(point["hidden"])
     forward = point["direction"] == "forward"
     return {
+        "rows": targets * float(point["degree"]) if forward else 0.0,
         "passed": targets * float(point["degree"]) * width if forward else 0.0,
         "flop": 2.0 * 2.0 * targets * width * hidden,
         "elements": targets * (width + hidden),

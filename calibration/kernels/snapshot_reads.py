@@ -12,17 +12,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.kernels._base import Block, Kernel, Point, Sample
-from calibration.kernels._cold import Wait
+from calibration.kernels._beside import AWAY, FRAME, Beside
 from calibration.kernels.page_reads import KERNEL as PAGE_READS
 from calibration.pipeline.nameless import nameless
 from calibration.pipeline.snapshot_pages import PageCache, Staging, open_pages
 from perfmodel.errors import SpecError
 
-_AWAY = 1e-3  # seconds
-_PAGES, _PAGES_QUICK = (4096, 16384, 65536), (4096, 32768)
-_VISITS, _VISITS_QUICK = (20, 90, 400), (40, 200)
+_PAGES = (4096, 16384, 65536)
+_VISITS, _VISITS_QUICK = (24, 100, 320), (24, 100)
 _MOST = 8 << 20  # bytes of one visit
-_SNAPSHOTS = 6  # that take turns, so that a visit finds none of its data in the core's own cache
+SNAPSHOTS = 6  # that take turns: each finds its pages where a frame's others left them
 
 
 class SnapshotReads(Kernel):
@@ -41,20 +40,21 @@ class SnapshotReads(Kernel):
 
     def points(self, quick: bool) -> Sequence[Point]:
         """Return kinds of visits, page sizes and pages of a visit."""
-        pages, visits = (_PAGES_QUICK, _VISITS_QUICK) if quick else (_PAGES, _VISITS)
+        visits = _VISITS_QUICK if quick else _VISITS
         kinds = ["held", "buffered", "unkept"] + ([] if self.left_out() else ["direct"])
         return [
-            {"kind": kind, "page": page, "visit": visit, "away": _AWAY}
-            for kind, page, visit in itertools.product(kinds, pages, visits)
-            if page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
+            {"kind": kind, "page": page, "visit": visit, "asleep": asleep}
+            for kind, page, visit, asleep in itertools.product(kinds, _PAGES, visits, AWAY)
+            if (asleep == 0 or (visit == min(visits) and kind != "direct"))
+            and page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
         ]
 
     @contextlib.contextmanager
     def prepared(self, point: Point) -> Iterator[Block]:
         """Write a file of some snapshots and open the cache; a block visits the next snapshot."""
         kind, page, visit = str(point["kind"]), int(point["page"]), int(point["visit"])
-        capacity = {"held": _SNAPSHOTS * visit, "unkept": 0}.get(kind, visit)
-        with _file(page * visit * _SNAPSHOTS) as path:
+        capacity = {"held": SNAPSHOTS * visit, "unkept": 0}.get(kind, visit)
+        with _file(page * visit * SNAPSHOTS) as path:
             descriptor = open_pages(path, "direct" if kind == "direct" else "buffered")
             try:
                 cache = PageCache(descriptor, page, capacity, "lru" if kind != "unkept" else "pinned")
@@ -64,19 +64,18 @@ class SnapshotReads(Kernel):
 
 
 def _block(cache: PageCache, point: Point, visit: int, page: int) -> Block:
-    staging = Staging(visit, page)
-    orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(_SNAPSHOTS)]
-    turns = itertools.cycle(range(_SNAPSHOTS))
-    wait = Wait(point)
-    for number in range(_SNAPSHOTS):
-        cache.visit(number * visit, orders[number], staging)
+    stagings = [Staging(visit, page) for _ in range(SNAPSHOTS)]
+    orders = [np.random.default_rng(number).permutation(visit).tolist() for number in range(SNAPSHOTS)]
+    turns, beside = itertools.cycle(range(SNAPSHOTS)), Beside(FRAME, float(point["asleep"]))
+    for number in range(SNAPSHOTS):
+        cache.visit(number * visit, orders[number], stagings[number])
 
     def block() -> Sample:
         number = next(turns)
-        wait()
+        beside()
         misses = cache.misses
         began = time.perf_counter()
-        cache.visit(number * visit, orders[number], staging)
+        cache.visit(number * visit, orders[number], stagings[number])
         taken = time.perf_counter() - began
         return {
             "time": taken,

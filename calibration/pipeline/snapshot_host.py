@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import os
 import selectors
 import tempfile
@@ -18,6 +19,7 @@ from multiprocessing.connection import Connection as Pipe
 from types import TracebackType
 from typing import Any
 
+from calibration.disturbance import Pulse
 from calibration.pipeline.chunks import CutOff, PipelineError
 from calibration.pipeline.configuration import room
 from calibration.pipeline.nameless import nameless
@@ -30,6 +32,7 @@ from perfmodel.errors import SpecError
 
 PATIENCE = 60.0  # seconds without any message
 LAST_WORDS = 2.0  # seconds that a process has for saying what went wrong, once another has lost it
+_UPDATED = 5e-4  # seconds in which processes are done with the update of their weights
 WARM_UP = 2  # frames before the clocks count: at the second one the cache has seen a window move
 
 
@@ -49,6 +52,8 @@ class FrameTimes:
         ``graph_backward`` [s].
     hits, misses : int
         Pages, of all processes together.
+    pulse : float
+        The longest of a fixed computation on each core before and after the frame [s].
     """
 
     total: float
@@ -56,6 +61,7 @@ class FrameTimes:
     work: Sequence[Mapping[str, float]]
     hits: int
     misses: int
+    pulse: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +86,7 @@ class SnapshotPipeline:
     def __init__(self, processes: int) -> None:
         self._cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._files = contextlib.ExitStack()
+        self._own_pulse = Pulse()
         self._commands: list[Pipe] = []
         self._boxes: list[Mailbox] = []
         self._processes: list[Any] = []
@@ -142,7 +149,10 @@ class SnapshotPipeline:
                 self._command(number, {"asked": asked, "frames": frames, "path": path})
             host = _Host(asked, self._boxes[: asked.processes], self._watched(asked.processes))
             try:
-                clocks = [host.frame(frame) for frame in frames]
+                clocks, pulses = [], [self._pulse()]
+                for frame in frames:
+                    clocks.append(host.frame(frame))
+                    pulses.append(self._pulse())
             except (CutOff, TimeoutError) as error:
                 self._blame(str(error))
             except PipelineError as error:
@@ -151,7 +161,21 @@ class SnapshotPipeline:
                 host.close()
             answers = [self._answer(number) for number in range(asked.processes)]
         _check(asked, frames, answers, host.relayed, verify)
-        return _joined(clocks, answers)
+        return _joined(clocks, answers, [max(beside) for beside in itertools.pairwise(pulses)])
+
+    def _pulse(self) -> float:
+        """Return the longer of a fixed computation on each core, while the processes wait for their next frame [s]."""
+        if not self._cores:
+            return self._own_pulse()
+        time.sleep(_UPDATED)
+        before, found = os.sched_getaffinity(0), []
+        try:
+            for core in self._cores:
+                os.sched_setaffinity(0, {core})
+                found.append(self._own_pulse())
+        finally:
+            os.sched_setaffinity(0, before)
+        return max(found)
 
     @contextlib.contextmanager
     def _stored(self, asked: SnapshotRun, snapshots: int) -> Any:
@@ -346,13 +370,13 @@ def _check(
 
 
 def _joined(
-    clocks: Sequence[tuple[float, Mapping[str, float]]], answers: Sequence[Mapping[str, Any]]
+    clocks: Sequence[tuple[float, Mapping[str, float]]], answers: Sequence[Mapping[str, Any]], pulses: Sequence[float]
 ) -> list[FrameTimes]:
     found = []
     for number, (total, phases) in list(enumerate(clocks))[WARM_UP:]:
         own = [answer["frames"][number] for answer in answers]
         hits, misses = (sum(frame[name] for frame in own) for name in ("hits", "misses"))
-        found.append(FrameTimes(total, phases, [frame["phases"] for frame in own], hits, misses))
+        found.append(FrameTimes(total, phases, [frame["phases"] for frame in own], hits, misses, pulses[number]))
     return found
 
 

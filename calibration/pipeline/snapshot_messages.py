@@ -41,7 +41,7 @@ class Envelope(NamedTuple):
 
 HOST: Final = 255  # as source or target
 _HEADER: Final = struct.Struct("<7I")
-_PIECE: Final = 32 << 10  # bytes of a long message that are sent at once
+PIECE: Final = 32 << 10  # bytes of a long message that are sent at once
 _NO_BYTES: Final = memoryview(b"")
 
 
@@ -50,7 +50,7 @@ class Mailbox:
 
     def __init__(self, connection: Connection, most: int) -> None:
         self.connection = connection
-        size = _HEADER.size + max(most, _PIECE)
+        size = _HEADER.size + max(most, PIECE)
         self._outgoing, self._incoming = bytearray(size), bytearray(size)
 
     def send(self, envelope: Envelope, content: memoryview = _NO_BYTES) -> None:
@@ -150,15 +150,15 @@ def receive_state(box: Mailbox, envelope: Envelope, parts: int, shape: tuple[int
 def send_long(box: Mailbox, envelope: Envelope, values: Matrix) -> None:
     """Send an array of any length piece by piece."""
     content = _bytes_of(values)
-    for number, start in enumerate(range(0, content.nbytes, _PIECE)):
-        box.send(envelope._replace(fragment=number), content[start : start + _PIECE])
+    for number, start in enumerate(range(0, content.nbytes, PIECE)):
+        box.send(envelope._replace(fragment=number), content[start : start + PIECE])
 
 
 def receive_long(box: Mailbox, envelope: Envelope, size: int, first: memoryview | None = None) -> Matrix:
     """Wait for an array of so many bytes; its first piece may be there already."""
     values = np.empty(size // 4, np.float32)
     content = _bytes_of(values)
-    for number, start in enumerate(range(0, size, _PIECE)):
+    for number, start in enumerate(range(0, size, PIECE)):
         part = box.expect(envelope._replace(fragment=number)) if first is None or number > 0 else first
         content[start : start + part.nbytes] = part
     return values

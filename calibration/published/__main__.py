@@ -1,4 +1,4 @@
-"""Fits the constants of a published system and writes its profile: ``python -m calibration.published lgnnic|buddy``."""
+"""Fits the constants of a published system and writes its profile: ``python -m calibration.published lgnnic|buddy|mdgnn``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from perfmodel.spec.catalog import DATA
 SYSTEMS: Final = {
     "lgnnic": "calibrated: LGNNIC (arXiv 2608.07733), Table 5; host rates by its section 5.3.1",
     "buddy": "calibrated: Buddy (arXiv 2605.04842), abstract and text of figures 5 to 7; host rates by the ratio of cores",
+    "mdgnn": "calibrated: M-DGNN, sections 5.2 to 5.5; times to the scale of its Table 1",
 }
 
 

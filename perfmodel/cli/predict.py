@@ -50,10 +50,11 @@ def _other(
     against: str, workload: str, system: str, plan: str | None, profile: str | None, changes: dict[str, Any]
 ) -> Scenario:
     """Return the scenario to compare with: changes of the workload hold for both, others for what they belong to."""
-    from perfmodel.spec.catalog import kind_of
+    from perfmodel.spec.catalog import kind_of, names
     from perfmodel.spec.scenario import load_scenario
 
-    kind = kind_of(against, ("plans", "systems"), "--against")
+    is_system = against.casefold() in names("systems")  # which brings the plan of its name along
+    kind = "systems" if is_system else kind_of(against, ("plans", "systems"), "--against")
     kept = "system." if kind == "plans" else "plan."
     shared = {key: value for key, value in changes.items() if key.startswith(("workload.", kept))}
     if kind == "plans":

@@ -22,6 +22,7 @@ from perfmodel.model.break_even import break_even_chapter
 from perfmodel.model.chains import Chain, chain_of
 from perfmodel.model.compile import model_hash
 from perfmodel.model.elasticities import elasticities
+from perfmodel.model.knee import knee_chapter
 from perfmodel.model.notation import Named, Notation, Written, latex, text
 from perfmodel.model.policies import POLICIES
 from perfmodel.model.references import reference
@@ -86,6 +87,7 @@ def explain(scenario: Scenario) -> Chapter:
         "elasticities": [_elasticity(scenario, each) for each in elasticities(scenario, traced)],
         "best_chunk": chunk_chapter(traced),
         "break_even": break_even_chapter(scenario),
+        "knee": knee_chapter(bound),
         "sources": {key: reference(key) for key in sorted(keys)},
     }
 

@@ -39,7 +39,7 @@ def book_latex(book: Chapter) -> str:
         _PREAMBLE, rf"\section*{{{name}}}", f"{_value(book['time_s'], 's')} per {escaped(book['unit'])}.",
         *_total(book["total"], book["policy"]), *_steps(book["steps"]), *_memory(book["memory"]),
         *_elasticities(book["elasticities"], book["settling"]), *_best_chunk(book["best_chunk"]),
-        *_break_even(book["break_even"]), *_sources(book["sources"]),
+        *_break_even(book["break_even"]), *_knee(book["knee"]), *_sources(book["sources"]),
         r"\end{document}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -169,6 +169,14 @@ def _break_even(chapter: Chapter | None) -> Iterator[str]:
     if "over_numbers" in chapter:
         yield from _equation("ratio", chapter["over_numbers"], chapter["value"], "")
     yield escaped(chapter["why"][0].upper() + chapter["why"][1:]) + "."
+
+
+def _knee(chapter: Chapter | None) -> Iterator[str]:
+    if chapter is None:
+        return
+    yield rf"\section*{{Devices beyond which another one gains less than {chapter['gain'] * 100:.0f}\,\%}}"
+    yield from _equation("knee_devices", chapter, chapter["value"], "")
+    yield escaped(f"{chapter['devices']} devices; {chapter['why']}") + "."
 
 
 def _sources(sources: Mapping[str, str]) -> Iterator[str]:

@@ -30,7 +30,7 @@ def book_text(book: Chapter) -> str:
     sections = (
         _head(book), _total(book["total"], book["policy"]), _steps(book), _memory(book["memory"]),
         _elasticities(book["elasticities"], book["settling"], book["unit"]), _best_chunk(book["best_chunk"]),
-        _break_even(book["break_even"]), _sources(book["sources"]),
+        _break_even(book["break_even"]), _knee(book["knee"]), _sources(book["sources"]),
     )  # fmt: skip
     return "\n".join(line.rstrip() for section in sections for line in section) + "\n"
 
@@ -212,3 +212,15 @@ def _sources(sources: Mapping[str, str]) -> Iterable[str]:
     yield from _title("Sources")
     for key, words in sources.items():
         yield from _wrapped(f"[{key}] {words}", "  ", "    ")
+
+
+def _knee(chapter: Chapter | None) -> Iterator[str]:
+    """Yield the devices beyond which another one gains little, where devices share out the work."""
+    if chapter is None:
+        return
+    yield from _title(f"Knee: devices beyond which another one gains less than {chapter['gain']:.0%}")
+    yield from _equation("knee_devices", chapter, chapter["value"], "", "  ")
+    yield from _wrapped(f"{chapter['devices']} devices; {chapter['now']:g} now; {chapter['why']}", "  ")
+    yield from _wrapped(
+        "; ".join(f"{each['devices']}: {render(each['time_s'], 's')}" for each in chapter["times"]), "  "
+    )

@@ -274,6 +274,7 @@ def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, A
     total: Any = 0.0
     for part, spec in zip(bound.parts, bound.step.parts, strict=True):
         total = 0.0
+        results.update(dict.fromkeys(spec.anew, 0.0))
         for position, chain in enumerate(part.chains):
             for call in chain:
                 arguments = [values[a.key] if a.key else results[a.name] for a in call.arguments]

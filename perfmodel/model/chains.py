@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ class Chain:
         """Return the results that change with a number."""
         found: set[str] = set()
         for result, expression in self.formulas:
-            if any(symbol.name == name or symbol.name in found for symbol in expression.free_symbols):
+            if not names_in(expression).isdisjoint({name, *found}):
                 found.add(result)
         return frozenset(found)
 
@@ -58,6 +59,12 @@ class Chain:
             if symbol is not None:
                 whole = whole.xreplace({symbol: active.of(formula)})
         return without_extremes(whole, {key: number for key, number in numbers.items() if key != name})
+
+
+@functools.lru_cache(maxsize=4096)
+def names_in(expression: sympy.Basic) -> frozenset[str]:
+    """Return the names of all symbols in an expression; formulas are long, and asked again for every threshold."""
+    return frozenset(symbol.name for symbol in expression.free_symbols)
 
 
 def symbol_in(expression: sympy.Basic, name: str) -> sympy.Symbol | None:

@@ -17,11 +17,14 @@ class Part:
         and added up; empty: run once.
     counted : str
         Result that counts towards the bytes that are sent, by the items' kind; empty where nothing is sent.
+    anew : tuple of str
+        Results that the chain finds step by step, each step from the one before, and the first from zero.
     """
 
     chain: tuple[str, ...]
     each: str = ""
     counted: str = ""
+    anew: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -49,6 +49,8 @@ class Traced:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Take part in numpy's elementwise arithmetic."""
+        if ufunc is np.ceil:
+            return Traced(float(np.ceil(self.value)))
         first, second = (each if isinstance(each, Traced) else Traced(each) for each in inputs)
         if ufunc is np.maximum:
             return first if first.value >= second.value else second

@@ -21,6 +21,8 @@ from perfmodel.spec._base import (
     Spec,
     Within,
 )
+from perfmodel.spec.snapshots import SnapshotRates
+from perfmodel.spec.storage import Flash, GraphRates, HostPool, JoulesPerByte, PeerEngine, SoftwareStack, SystolicArray
 
 INFINITE = float("inf")
 
@@ -146,7 +148,7 @@ class Device(NamedSpec):
         memory.
     """
 
-    kind: Literal["cpu", "smartnic", "dpu", "gpu", "csd"]
+    kind: Literal["cpu", "smartnic", "dpu", "gpu", "csd", "ssd", "tpu"]
     memory: PositiveBytes
     memory_bandwidth: Bandwidth
     runtime_memory: Bytes = 0.0
@@ -161,6 +163,14 @@ class Device(NamedSpec):
     quantization: QuantizationRates = QuantizationRates()
     training: TrainingRates = TrainingRates()
     routing: RoutingRates = RoutingRates()
+    flash: Flash | None = None
+    array: SystolicArray | None = None
+    graph: GraphRates = GraphRates()
+    snapshots: SnapshotRates = SnapshotRates()
+    peer: PeerEngine = PeerEngine()
+    stack: SoftwareStack | None = None
+    pool: HostPool = HostPool()
+    memory_energy: JoulesPerByte = 0.0
     direct_cache: PositiveBytes | None = None
     peak_flops: Annotated[float, Within("flop/s", above=True)] | None = None
     compute_efficiency: Efficiency = 1.0

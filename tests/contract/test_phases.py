@@ -27,8 +27,8 @@ from perfmodel.units import unit_factor
 FOLDER = pathlib.Path(perfmodel.phases.__path__[0])
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
 RESULTS = {phase.result: phase.unit for phase in all_phases().values()}
-#: Given by the binding, as sums over tensors: no phase and no key.
-SUMS = {"batch_bytes", "decoded_bytes"}
+#: Given by the binding, as sums over tensors or phases: no phase and no key.
+SUMS = {"batch_bytes", "decoded_bytes", "total_time", "serial_share_of_one", "least_gain"}
 
 each_phase = pytest.mark.parametrize("phase", all_phases().values(), ids=lambda phase: phase.name)
 
@@ -111,7 +111,9 @@ def test_every_phase_is_run_by_some_plan() -> None:
     run: set[str] = set()
     for scenario in scenarios():
         bound = bind(scenario)
-        run |= {call.phase.name for step in (*bound.steps, *bound.memory_steps) for call in step.calls}
+        steps = (*bound.steps, *bound.memory_steps, *bound.energy_steps)
+        run |= {call.phase.name for step in steps for call in step.calls}
+        run |= {"scaling_knee"} if bound.family.scaled_by else set()
     assert run == set(all_phases())
 
 
@@ -121,6 +123,21 @@ CORE = {
     "sampling": {"time_per_edge": 1e-7, "time_per_node": 1e-7},
 }  # fmt: skip
 ON_CORE = {"name": "on core", "memory_node": CORE, "compute_node": CORE, "gpu": CORE}
+
+_WORK = {"time_per_call": 1e-5, "time_per_operation": 1e-11, "time_per_element": 1e-9}
+_PAGES = {"time_per_page": 1e-6, "time_per_byte": 1e-10}
+_PIPE = {"time_per_state": 5e-5, "time_per_message": 5e-6, "time_per_byte": 1e-10}
+_SNAPSHOTS = {
+    "cores": 2, "cache": 1e6, "outer_cache": 1e7, "time_per_visit": 1e-5, "time_per_missed_byte": 1e-10,
+    **{work: {"forward": _WORK, "backward": _WORK} for work in ("lstm", "gru", "graph")},
+    **dict.fromkeys(("held", "buffered", "unkept", "direct"), _PAGES),
+    **dict.fromkeys(("other_core", "same_core", "through_host", "sending"), _PIPE),
+}
+#: Processes on such a machine that hold snapshots.
+PROCESSES = {
+    "name": "processes", "family": "dynamic-training", "plan": "snapshots-on-cores", "loopback": False,
+    "storage": {**CORE, "snapshots": _SNAPSHOTS}, "host": CORE, "link": "pcie-gen3-x4", "uplink": "pcie-gen3-x4",
+}  # fmt: skip
 
 
 def scenarios() -> Iterator[pm.Scenario]:
@@ -132,6 +149,12 @@ def scenarios() -> Iterator[pm.Scenario]:
     yield pm.load_scenario("ogbn-products", "this-machine")
     for system in ("buddy-none", "buddy-x86", "buddy-dpu"):
         yield pm.load_scenario("histogram", system)
+    for plan in ({}, {"plan.exchange": "host-bounced", "plan.processes.policy": "lru"}):
+        yield pm.load_scenario("dgnn-ppi", PROCESSES, changes=plan)
+    for system in ("esdg", "blad", "dgc", "m-base", "m-dgnn"):
+        base = pm.load_scenario("dgnn-amazon", f"mdgnn-{system}")
+        yield base
+        yield base.replace({"plan.exchange": "peer-to-peer", "workload.temporal.access": "drawn"})
 
 
 def test_every_argument_of_every_phase_changes_some_result() -> None:
@@ -152,7 +175,11 @@ def test_every_argument_of_every_phase_changes_some_result() -> None:
 
 #: Counts of a plan that are at least one.
 PLANNED_COUNTS = {
-    "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding"
+    "cluster_nodes", "processes", "hops", "routing_threads", "open_buffers", "ring_buffers", "outstanding",
+    "array_columns", "array_rows", "batch_targets", "block_reads_at_once", "cell_layers", "channels", "dies",
+    "feature_dimension", "firmware_cores", "frame_length", "frames_in_flight", "hidden_width", "hop_depth", "packages",
+    "passes", "pipeline_stages", "planes", "pool_requests", "queue_depth", "snapshot_nodes", "vector_width",
+    "process_cores", "file_pages",
 }  # fmt: skip
 RANGES = {
     "B/message": (0, 4),
@@ -162,6 +189,10 @@ RANGES = {
     "s/B": (-11, -8),
     "flop": (8, 13),
     "flop/s": (12, 14),
+    "Hz": (8, 10),
+    "1/s": (4, 8),
+    "J/B": (-12, -9),
+    "W": (-3, 2),
     "": (-1, 3),
 }
 
@@ -177,8 +208,12 @@ def admissible(arguments: tuple[str, ...], rng: random.Random) -> dict[str, floa
             values[name] = float(rng.randint(1, 9))
         if name == "workers":
             values[name] = float(rng.randint(0, 9))
-        if "share" in name or "efficiency" in name or name in ("contention", "is_quantized", "allocator_overhead"):
+        if "share" in name or "efficiency" in name or name in ("contention", "allocator_overhead"):
             values[name] = rng.uniform(0.01, 1)
+        if name == "skew":
+            values[name] = rng.uniform(0, 3)
+        if re.match("(is|by|holds|sends|pools|planes_read)_", name):
+            values[name] = rng.uniform(0, 1)
     if "heap_bandwidth" in values:
         values["fresh_bandwidth"] = values["heap_bandwidth"] / 3
     return values
@@ -227,6 +262,21 @@ POSITIVE = PLANNED_COUNTS | {
     "receiver_displacement_time",
     "compute_efficiency",
     "memory_efficiency",
+    "array_frequency",
+    "array_read_time",
+    "bus_time",
+    "flash_latency",
+    "flash_sharpness",
+    "flash_throughput",
+    "file_page",
+    "piece",
+    "far_cache",
+    "near_cache",
+    "id_bytes",
+    "messages_per_target",
+    "page",
+    "requests_per_row",
+    "row_width",
 }
 INFINITE = {
     "work_bandwidth",

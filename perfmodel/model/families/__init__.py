@@ -20,4 +20,4 @@ def families() -> Mapping[str, type[Family]]:
 
 def family(scenario: Scenario) -> Family:
     """Return a scenario as its family sees it."""
-    return families()[scenario.workload.family](scenario)
+    return families()[scenario.workload.family].of(scenario)

@@ -49,6 +49,8 @@ class Family(abc.ABC):
         Steps whose residual factor is ``transfer``; that of all others is ``rest``.
     seen_with_others : frozenset of str
         Steps that a fit sees only together with others, and whose residual factor they share.
+    scaled_by : str
+        Key of the count of devices that share out the work; empty where there is none.
     """
 
     unit: ClassVar[str] = "mini-batch"
@@ -57,10 +59,16 @@ class Family(abc.ABC):
     fetch: ClassVar[tuple[str, ...]] = ()
     transfer_steps: ClassVar[frozenset[str]] = frozenset()
     seen_with_others: ClassVar[frozenset[str]] = frozenset()
+    scaled_by: ClassVar[str] = ""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.workload, self.plan, self.system = scenario.workload, scenario.plan, scenario.system
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Family:
+        """Return a scenario as this family sees it; a family may have several ways of running."""
+        return cls(scenario)
 
     @abc.abstractmethod
     def steps(self) -> tuple[Step, ...]:
@@ -114,6 +122,11 @@ class Family(abc.ABC):
     def energy(self, values: Mapping[str, Any], time: Any) -> Any | None:
         """Return the energy [J] where no energy step gives it; None where it is not known."""
         return None
+
+    @property
+    def even_counts(self) -> tuple[float, float]:
+        """Return two counts of devices, few and many, each of which shares out the work evenly."""
+        return 1.0, 2.0
 
     @property
     def nodes(self) -> float | None:
