@@ -16,9 +16,12 @@ import itertools
 import math
 import pathlib
 import random
+import signal
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 from calibration.cores import one_core
@@ -177,13 +180,40 @@ def _session(run: _Run, skipped: Sequence[tuple[str, str]], progress: Progress |
     for name, reason in skipped:
         run.journal.append({"line": "skipped", "kernel": name, "reason": reason})
     visits = run.visits_left
-    for number in range(run.pace.rounds):
-        for kernel, point in run.order(number):
-            if run.due(kernel, point, number):
-                run.visit(kernel, point, number)
-                if progress is not None:
-                    progress(visits - run.visits_left, visits)
+    with _no_interrupt_lost() as check:
+        for number in range(run.pace.rounds):
+            for kernel, point in run.order(number):
+                if run.due(kernel, point, number):
+                    run.visit(kernel, point, number)
+                    check()
+                    if progress is not None:
+                        progress(visits - run.visits_left, visits)
     run.journal.append({"line": "end", "seconds": run.earlier + time.perf_counter() - run.began})
+
+
+@contextlib.contextmanager
+def _no_interrupt_lost() -> Iterator[Callable[[], None]]:
+    """Give what raises a Ctrl-C again that was dropped: Python ignores what is raised while a process forks."""
+    dropped = False
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal dropped
+        dropped = True
+        signal.default_int_handler(number, frame)
+
+    def check() -> None:
+        if dropped:
+            raise KeyboardInterrupt
+
+    ours = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, before)
 
 
 class _Run:

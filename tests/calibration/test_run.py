@@ -480,6 +480,33 @@ def test_one_core_and_one_thread_while_measuring(journal: pathlib.Path) -> None:
     assert [pool["num_threads"] for pool in threadpoolctl.threadpool_info()] == threads
 
 
+FORKING = """
+import os, pathlib, signal, sys
+sys.path.insert(0, {tests!r})
+from test_run import Toy, measure
+
+def work(point):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return {{"time": 0.001, "naps": 1.0}}
+
+os.register_at_fork(after_in_parent=lambda: signal.raise_signal(signal.SIGINT))
+measure([Toy("forks", [0.001, 0.002], work=work)], pathlib.Path({journal!r}), quick=True, tell=print)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no call that forks")
+def test_an_interrupt_while_a_process_forks_ends_the_run_all_the_same(journal: pathlib.Path) -> None:
+    code = FORKING.format(tests=str(pathlib.Path(__file__).parent), journal=str(journal))
+    child = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, timeout=60, check=False)
+    assert "Exception ignored in" in child.stderr  # or this tests nothing
+    assert child.returncode == -signal.SIGINT
+    assert "the next run of the same settings takes it up" in child.stdout
+    assert len(visits_of(journal)) == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no call that pins a process")
 def test_an_interrupted_run_gives_its_cores_back(journal: pathlib.Path) -> None:
     def work(point: Point) -> Sample:
