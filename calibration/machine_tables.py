@@ -69,6 +69,7 @@ def sentences(document: Mapping[str, Any]) -> list[str]:
     if "least_undisturbed" in document:
         found.append(
             f"{document['disturbed']:.0%} of the mini-batches were slowed by what else runs on this host; only the others"
-            f" count, or where they are fewer than {document['least_undisturbed']}, the faster half"
+            f" count, or where they are fewer than {document['least_undisturbed']}, the faster half, and a total is then the"
+            " sum of its parts"
         )
     return found

@@ -2,7 +2,8 @@
 
 A balanced design of configurations, run in random order, each several times. Graphs, widths and batches are others than
 those of the kernels. As with the kernels, what counts are mini-batches between two pulses at full speed; a configuration
-that has too few of them is run again, some times.
+that has too few of them is run again, some times. Where they stay too few, its total is put together from its parts: on a
+busy host each phase is undisturbed now and then, but hardly ever all of them in one mini-batch.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class Run:
     ----------
     asked : Configuration
     medians : mapping of quantity to float
-        ``total`` and each phase: median over all its undisturbed mini-batches [s].
+        ``total`` and each phase: median over all its undisturbed mini-batches [s]; a total without enough of them is the
+        sum of the phases' and of the median of what lies between phases.
     spread : mapping of quantity to float
         Relative deviation between the repeats' medians (robust); of one repeat, between its mini-batches.
     pulses : sequence of float
@@ -157,16 +159,21 @@ def _calm(repeats: Sequence[Sequence[BatchTimes]], fast: float) -> int:
 def _condensed(asked: Configuration, repeats: Sequence[Sequence[BatchTimes]], fast: float) -> Run:
     every = [(number, batch) for number, repeat in enumerate(repeats) for batch in repeat]
     medians, spread = {}, {}
-    for name in ("total", *repeats[0][0].phases):
-        times = [batch.total if name == "total" else batch.phases[name] for _, batch in every]
+    pulses = [batch.pulses["total"] for _, batch in every]
+    between = [batch.total - sum(batch.phases.values()) for _, batch in every]
+    parts = {name: [batch.phases[name] for _, batch in every] for name in repeats[0][0].phases}
+    for name, times in {"total": [batch.total for _, batch in every], **parts}.items():
         kept = undisturbed(times, [batch.pulses[name] for _, batch in every], fast, LEAST_BATCHES)
         medians[name] = float(np.median([times[place] for place in kept]))
         spread[name] = _uncertainty([times[place] for place in kept], [every[place][0] for place in kept])
+    if int(calm(pulses, fast).sum()) < LEAST_BATCHES:
+        kept = undisturbed(between, pulses, fast, LEAST_BATCHES)
+        medians["total"] = sum(medians[name] for name in parts) + float(np.median([between[place] for place in kept]))
     return Run(
         asked,
         medians,
         spread,
-        [batch.pulses["total"] for _, batch in every],
+        pulses,
         float(np.median([batch.nodes for _, batch in every])),
         float(np.median([batch.edges for _, batch in every])),
         float(sum(batch.total for _, batch in every)),
