@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from calibration.kernels._base import Block, Kernel, Point, Sample
 from calibration.kernels._cold import Wait, with_waiting
 from calibration.pipeline.batches import drawing
 from calibration.pipeline.compute_node import neighbor_lists
+
+_WIDENED: Final = 1 << 19  # elements: 2 MiB
 
 
 class EdgeIndexing(Kernel):
@@ -34,9 +37,11 @@ class EdgeIndexing(Kernel):
         rng = np.random.default_rng(0)
         source, target = rng.integers(0, nodes, edges), np.sort(rng.integers(0, nodes, edges))
         wait = Wait(point)
+        features = np.zeros(_WIDENED, np.float32)
 
         def block() -> Sample:
-            wait()  # the edges arrived before the features were widened
+            wait(source, target)  # they have just arrived
+            np.add(features, 1.0, out=features)  # widening leaves none of them in the core's own cache
             began = time.perf_counter()
             drawing(neighbor_lists(source, target, nodes), (1,))
             return {"time": time.perf_counter() - began, "edges": float(edges), "nodes": float(nodes)}
