@@ -29,6 +29,7 @@ from perfmodel.model.references import reference
 from perfmodel.model.thresholds import Threshold, thresholds
 from perfmodel.model.tracing import Record, Trace, earlier, trace
 from perfmodel.phases._base import all_phases
+from perfmodel.phases._comparisons import quick_comparisons
 from perfmodel.spec.catalog import flattened
 from perfmodel.spec.scenario import Scenario
 from perfmodel.symbols import NOMENCLATURE
@@ -41,6 +42,7 @@ _SETTLING: Final = (
 Chapter = dict[str, Any]
 
 
+@quick_comparisons()
 def explain(scenario: Scenario) -> Chapter:
     """Return the book of a scenario as plain values, ready for JSON.
 

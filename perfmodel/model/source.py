@@ -8,6 +8,7 @@ from sympy.printing.numpy import NumPyPrinter
 from perfmodel.errors import ModelError
 from perfmodel.model.dimensions import check_condition, dimension, dimension_of_unit
 from perfmodel.phases._base import Phase, all_phases
+from perfmodel.phases._comparisons import quick_comparisons
 
 
 class FloorOfQuotient(sympy.Function):  # type: ignore[misc]
@@ -68,6 +69,7 @@ class ArrayPrinter(NumPyPrinter):  # type: ignore[misc]
         return printed
 
 
+@quick_comparisons()
 def numpy_source() -> str:
     """Return a module that defines ``PHASES``; every dimension is checked on the way.
 

@@ -12,6 +12,7 @@ import sympy
 
 import perfmodel.phases
 from perfmodel.errors import ModelError
+from perfmodel.phases._comparisons import quick_comparisons
 from perfmodel.symbols import NOMENCLATURE
 
 
@@ -85,6 +86,7 @@ def symbols(names: str) -> list[sympy.Symbol]:
 
 
 @functools.cache
+@quick_comparisons()
 def all_phases() -> Mapping[str, Phase]:
     """Find every phase of the folder, by name."""
     found: dict[str, Phase] = {}

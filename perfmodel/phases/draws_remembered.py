@@ -2,8 +2,8 @@ r"""How many draws a cache remembers: those that touch as many rows as it holds,
 
 .. math:: \sum_i \left(1 - e^{-p_i t}\right) = C, \quad t \ge -n \ln(1 - C/n)
 
-The first step gives the bound, which is exact where all rows are as popular; others go on by Newton's method on the logarithms of
-``t`` and of ``-ln(1 - held/n)``, which are nearly proportional.
+The first step gives the bound, which is exact where all rows are as popular; others go on by Newton's method on the
+logarithms of ``t`` and of ``-ln(1 - held/n)``, which are nearly proportional.
 
 Worked number: where all rows are as popular the step stays where it starts, 693 draws for half of 1,000 rows.
 """

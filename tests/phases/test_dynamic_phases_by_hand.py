@@ -70,7 +70,8 @@ COPY = {
     "uplink_latency": 0.15 * US,
 }  # fmt: skip
 FETCH = {
-    "device_turns": 1.0, "pooled_rows": 3430.0, **AMAZON, "is_double_buffered": 1.0, "pool_request_time": 0.0, "pool_requests": 256.0, "graph_work_time": 600 * US,
+    "device_turns": 1.0, "pooled_rows": 3430.0, **AMAZON, "is_double_buffered": 1.0, "pool_request_time": 0.0,
+    "pool_requests": 256.0, "graph_work_time": 600 * US,
     "link_bandwidth": 25e9, "uplink_bandwidth": 100e9, "devices": 4.0, "uplink_latency": 0.15 * US,
 }  # fmt: skip
 #: Windows of 4 snapshots with 100 rows each.

@@ -30,6 +30,7 @@ RANGES = {
 }  # fmt: skip
 SHARES = {
     "serial_share",
+    "serial_share_of_one",
     "contention",
     "compute_efficiency",
     "memory_efficiency",
@@ -63,6 +64,7 @@ POSITIVE = {
     "buffer_size",
     "displacement",
     "direct_cache",
+    "least_gain",
     "chunk",
     "edge_entry",
     "array_entry",
