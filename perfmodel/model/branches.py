@@ -17,6 +17,7 @@ from sympy.codegen.cfunctions import expm1
 from sympy.core.relational import Relational
 
 from perfmodel.errors import ModelError
+from perfmodel.phases._comparisons import quick_comparisons
 
 Numbers = Mapping[str, Any]
 
@@ -116,8 +117,12 @@ class Branch:
         self._rounded = rounded
         self._found: dict[sympy.Basic, sympy.Basic] = {}
 
+    @quick_comparisons()
     def of(self, node: sympy.Basic) -> sympy.Expr:
         """Return the active branch of an expression."""
+        return self._of(node)
+
+    def _of(self, node: sympy.Basic) -> sympy.Expr:
         if not node.args:
             return node
         if node not in self._found:
@@ -126,13 +131,13 @@ class Branch:
 
     def _chosen(self, node: sympy.Basic) -> sympy.Basic:
         if isinstance(node, (sympy.Max, sympy.Min)):
-            return self.of(self._extreme(node))
+            return self._of(self._extreme(node))
         if isinstance(node, sympy.Piecewise):
             for branch, condition in node.args:
                 if self._point.value(condition):
-                    return self.of(branch)
+                    return self._of(branch)
             raise ModelError(f"a Piecewise needs a last branch that always holds: {node}")
-        inner = [self.of(part) for part in node.args]
+        inner = [self._of(part) for part in node.args]
         if node.func is sympy.ceiling:
             return SlopedCeiling(*inner) if self._rounded else inner[0]
         if node.func is sympy.floor:

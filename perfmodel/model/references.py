@@ -44,6 +44,7 @@ def reference(key: str) -> str:
     author = entry.get("author", "")
     whole = author.startswith("{")  # an organization: its name is not split
     authors = author.strip("{}") if whole else ", ".join(name.split(",")[0] for name in author.split(" and "))
-    place = entry.get("journal") or entry.get("publisher") or entry.get("howpublished") or ""
+    kinds = ("journal", "booktitle", "publisher", "howpublished")
+    place = next((entry[kind] for kind in kinds if kind in entry), "")
     parts = [entry["title"], place, entry.get("year", ""), entry.get("url", "")]
     return (f"{authors}: " if authors else "") + ", ".join(part for part in parts if part)

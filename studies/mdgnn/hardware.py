@@ -10,6 +10,7 @@ import numpy as np
 
 from perfmodel.estimate import predict
 from perfmodel.evaluation import evaluate
+from perfmodel.model.compile import compiled
 from perfmodel.spec.scenario import Scenario, load_scenario
 from studies._base import Answer
 
@@ -120,10 +121,6 @@ def _two_terms(scenario: Scenario) -> tuple[float, float]:
 def knee(shared: float, serial: float, gain: float = GAIN) -> int:
     """Return the number of devices beyond which another one gains less.
 
-    ``a/N + b`` over ``a/(N + 1) + b`` is below ``1 + g`` where ``b g N**2 + (g (a + b)) N > a``, so that
-
-    ``N = (sqrt((g (a + b))**2 + 4 a b g) - g (a + b)) / (2 b g)``.
-
     Examples
     --------
     >>> knee(1.0, 0.2)
@@ -132,8 +129,9 @@ def knee(shared: float, serial: float, gain: float = GAIN) -> int:
     >>> shares[0] > 0.05 > shares[1]
     True
     """
-    half = gain * (shared + serial)
-    return math.ceil((math.sqrt(half**2 + 4 * shared * serial * gain) - half) / (2 * serial * gain))
+    phase = compiled()["scaling_knee"]
+    values = {"serial_share_of_one": serial / (shared + serial), "least_gain": gain}
+    return math.ceil(float(phase.function(*[values[name] for name in phase.arguments])))
 
 
 def law(rows: Mapping[str, tuple[float, int]]) -> Answer:

@@ -68,7 +68,7 @@ def test_words_on_devices(answer: Answer) -> None:
             assert max(found["throughput"]) < found["most"]
 
 
-@pytest.mark.parametrize("serial", [0.05, 0.2, 0.5, 2.0])
+@pytest.mark.parametrize("serial", [0.05, 0.2, 0.6, 2.0])
 def test_the_knee_is_where_gains_fall_below_a_twentieth(serial: float) -> None:
     gains = [(1 / n + serial) / (1 / (n + 1) + serial) - 1 for n in range(1, 100)]
     assert knee(1.0, serial) == 1 + next(number for number, gain in enumerate(gains) if gain < 0.05)
