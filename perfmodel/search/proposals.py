@@ -17,7 +17,7 @@ from perfmodel.search.memory import Memory, unseen
 
 _DRAWN: Final = 100  # random plans that are tried where a known one is to be replaced
 _BEST: Final = 0.5  # share of the plans beside good ones that are beside the best
-_FEW: Final = 3  # plans beside another one, at a time
+_FEW: Final = 2  # plans beside another one, at a time
 
 #: A parameter's place, and the position that it moves to.
 Change = tuple[int, int | float | None]

@@ -1,8 +1,8 @@
 """Optuna's part of a search: it proposes plans in batches, remembers them, and shares them with other workers.
 
-A trial is a plan; what the plan breaks is told as constraints of its trial. Half of a batch comes from the sampler, the
-other half are plans that differ from the best one so far in one parameter, enqueued as trials. A plan that is known
-already is told again from memory, and another one is tried in its place.
+A trial is a plan; what the plan breaks is told as constraints of its trial. Most of a batch are changes of good plans,
+enqueued as trials (``proposals``); the rest comes from the sampler. Batches are small, as each one steps from what the one
+before it found. A plan that is known already is told again from memory, and another one is tried in its place.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class Settings:
     batch : int
         Plans that are evaluated together.
     near : float
-        Share of a batch that differs from the best plan so far in one parameter.
+        Share of a batch that changes good plans.
     """
 
     trials: int = 500
     sampler: str = "tpe"
     seed: int = 0
     patience: int = 250
-    batch: int = 20
-    near: float = 0.5
+    batch: int = 5
+    near: float = 0.8
 
 
 @dataclasses.dataclass(frozen=True)
