@@ -94,9 +94,7 @@ class Axis:
         last = len(self.values) - 1
         near = (int(position) - 1, int(position) + 1)
         over = (last * quarter // 4 for quarter in range(5))
-        yield from (
-            other for other in dict.fromkeys((*near, *over)) if 0 <= other <= last and other != int(position)
-        )
+        yield from (other for other in dict.fromkeys((*near, *over)) if 0 <= other <= last and other != int(position))
 
     def far(self, position: int | float) -> Iterator[int | float]:
         """Yield all other positions, of a span or a long list some of them near and far."""

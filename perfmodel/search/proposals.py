@@ -163,4 +163,3 @@ class Proposals:
             yield self._grid.random(self.generator)
         if self._grid.enumerable and self._grid.size <= _DRAWN * len(self._memory):
             yield from map(self._grid.point, range(self._grid.size))
-

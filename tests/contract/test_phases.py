@@ -128,7 +128,11 @@ _WORK = {"time_per_call": 1e-5, "time_per_operation": 1e-11, "time_per_element":
 _PAGES = {"time_per_page": 1e-6, "time_per_byte": 1e-10}
 _PIPE = {"time_per_state": 5e-5, "time_per_message": 5e-6, "time_per_byte": 1e-10}
 _SNAPSHOTS = {
-    "cores": 2, "cache": 1e6, "outer_cache": 1e7, "time_per_visit": 1e-5, "time_per_missed_byte": 1e-10,
+    "cores": 2,
+    "cache": 1e6,
+    "outer_cache": 1e7,
+    "time_per_visit": 1e-5,
+    "time_per_missed_byte": 1e-10,
     **{work: {"forward": _WORK, "backward": _WORK} for work in ("lstm", "gru", "graph")},
     **dict.fromkeys(("held", "buffered", "unkept", "direct"), _PAGES),
     **dict.fromkeys(("other_core", "same_core", "through_host", "sending"), _PIPE),

@@ -534,7 +534,9 @@ CASES = {
     ),
     "scaling knee, nothing serial": ("scaling_knee", {"serial_share_of_one": 0.0, "least_gain": 0.05}, 20.0),
     "scaling knee, half serial": (
-        "scaling_knee", {"serial_share_of_one": 0.5, "least_gain": 0.05}, 1 / (0.05 + math.sqrt(0.0525))
+        "scaling_knee",
+        {"serial_share_of_one": 0.5, "least_gain": 0.05},
+        1 / (0.05 + math.sqrt(0.0525)),
     ),
     "scaling knee, all serial": ("scaling_knee", {"serial_share_of_one": 1.0, "least_gain": 0.05}, 0.0),
     "scan, LRU one too small": ("scan_lru", {**SCAN, "cache_capacity": 299.0}, 0.0),

@@ -37,7 +37,9 @@ PLACING = ("plan.placement.", "plan.exchange", "plan.pool.policy")
 
 def placement(found: pm.SearchResult, keys: tuple[str, ...]) -> str:
     assert found.best is not None
-    return ", ".join(f"{key.removeprefix('plan.').removeprefix('placement.')} {found.best.parameters[key]}" for key in keys)
+    return ", ".join(
+        f"{key.removeprefix('plan.').removeprefix('placement.')} {found.best.parameters[key]}" for key in keys
+    )
 
 
 @pytest.mark.parametrize(
