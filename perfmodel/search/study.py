@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 SAMPLERS: Final = ("tpe", "random", "nsgaii", "qmc")
 _ASKED: Final = 4  # times a batch's size that Optuna is asked before a batch is taken as it is
+_GROWTH: Final = 40  # plans that are known for each of a batch, beyond the settings' size
+_LARGEST: Final = 20  # times the settings' size, at most
 _STALE: Final = datetime.timedelta(minutes=10)  # running for longer: its worker is gone
 _WORST: Final = 1e6  # by what factor a rule is said to be broken at most
 _ABOUT: Final = "perfmodel"
@@ -52,7 +54,7 @@ class Settings:
     patience : int
         Stop after so many plans without a gain.
     batch : int
-        Plans that are evaluated together.
+        Plans that are evaluated together at first; batches grow as more is known.
     near : float
         Share of a batch that changes good plans.
     """
@@ -266,7 +268,7 @@ class _Worker:
             if point not in self.memory:
                 self._enqueue(point)
         while not self.ended:
-            self._batch(min(self.settings.batch, self.settings.trials - self._own()))
+            self._batch(min(self._size(), self.settings.trials - self._own()))
             self._catch_up()
             progress(self.memory)
             self.ended = self._end()
@@ -274,6 +276,11 @@ class _Worker:
     def _own(self) -> int:
         """Return the plans that were added since this worker began."""
         return len(self.memory) - self._before
+
+    def _size(self) -> int:
+        """Return the plans of the next batch: small while each steps from the one before, larger as gains get rare."""
+        batch = self.settings.batch
+        return max(batch, min(len(self.memory) // _GROWTH, batch * _LARGEST))
 
     def _end(self) -> str:
         """Return why the search is over, nothing where it goes on."""

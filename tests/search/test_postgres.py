@@ -63,7 +63,7 @@ def wait_for_trials(url: str, least: int) -> list[optuna.trial.FrozenTrial]:
             found = []
         if len(found) >= least:
             return found
-        time.sleep(0.1)
+        time.sleep(0.5)
     raise AssertionError("the workers came to nothing")
 
 
@@ -76,9 +76,9 @@ def _quiet() -> None:
 def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> None:
     space = tmp_path / "space.toml"
     space.write_text(SPACE)
-    victim, survivor = (worker(postgres.url, space, 80, seed) for seed in (1, 2))
+    victim, survivor = (worker(postgres.url, space, 50, seed) for seed in (1, 2))
     try:
-        before = wait_for_trials(postgres.url, 30)
+        before = wait_for_trials(postgres.url, 20)
         victim.send_signal(signal.SIGKILL)
         victim.wait(10)
         assert survivor.poll() is None
@@ -92,14 +92,13 @@ def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> 
     assert survivor.returncode == 0, errors
     answer = json.loads(output)
     after = {trial.number: trial for trial in trials_of(postgres.url)}
-    assert len(after) == len(trials_of(postgres.url))
     for trial in before:
         kept = after[trial.number]
         assert (kept.state, kept.values, kept.params) == (trial.state, trial.values, trial.params)
     finished = [trial for trial in after.values() if trial.state in FINISHED]
     lost = [trial for trial in after.values() if trial.state == TrialState.RUNNING]
-    assert len(lost) <= 2 * 20  # the batch that the victim was at; it may have asked for more than it has room for
-    assert len(finished) >= 80
+    assert len(lost) <= 4 * 5  # the batch that the victim was at; it may have asked for more than it has room for
+    assert len(finished) >= 50
     assert answer["study"]["trials"] == len(finished)
     feasible = [trial for trial in finished if all(value <= 0 for value in trial.constraints.values())]
     assert answer["best"]["objectives"]["time"] == min(trial.values[0] for trial in feasible)
@@ -107,7 +106,7 @@ def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> 
     assert 0 <= answer["gap"] < 0.01
     # every value in the study is what the model says, and what is known is not evaluated again
     again = search(
-        SCENARIO, str(space), storage=postgres.url, study="shared", trials=20, explain=False, method="optuna"
+        SCENARIO, str(space), storage=postgres.url, study="shared", trials=10, explain=False, method="optuna"
     )
     assert again.best is not None
     assert again.best.objectives["time"] <= answer["best"]["objectives"]["time"]
@@ -137,19 +136,19 @@ def test_a_server_that_comes_back_loses_nothing(server: Any) -> None:
     away: list[threading.Timer] = []
 
     def watch(progress: Any) -> None:
-        if progress.doing == "trying plans" and progress.done >= 40 and not away:
+        if progress.doing == "trying plans" and progress.done >= 20 and not away:
             server.stop()
             away.append(threading.Timer(0.5, server.start))
             away[0].start()
 
-    found = run(server.url, "back", watch, 80)
+    found = run(server.url, "back", watch, 40)
     assert away
     away[0].join()
     assert found.best is not None
-    assert found.evaluated == 80
+    assert found.evaluated == 40
     finished = [trial for trial in trials_of(server.url, "back") if trial.state in FINISHED]
-    assert len(finished) == found.study.trials >= 80
-    assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 80
+    assert len(finished) == found.study.trials >= 40
+    assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 40
 
 
 def test_a_server_that_stays_away_is_a_sentence(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +156,7 @@ def test_a_server_that_stays_away_is_a_sentence(server: Any, monkeypatch: pytest
     finished: list[int] = []
 
     def watch(progress: Any) -> None:
-        if progress.doing == "trying plans" and progress.done >= 40 and not finished:
+        if progress.doing == "trying plans" and progress.done >= 20 and not finished:
             finished.append(sum(trial.state in FINISHED for trial in trials_of(server.url, "away")))
             server.stop()
 
@@ -169,7 +168,7 @@ def test_a_server_that_stays_away_is_a_sentence(server: Any, monkeypatch: pytest
     assert "\n" not in str(error.value)
     server.start()
     assert sum(trial.state in FINISHED for trial in trials_of(server.url, "away")) == finished[0]
-    assert run(server.url, "away", lambda progress: None, 20).best is not None
+    assert run(server.url, "away", lambda progress: None, 10).best is not None
 
 
 def test_a_server_that_is_not_there_is_a_sentence() -> None:
