@@ -76,6 +76,7 @@ def _quiet() -> None:
 def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> None:
     space = tmp_path / "space.toml"
     space.write_text(SPACE)
+    pm.predict(SCENARIO)  # compiled once, for both workers
     victim, survivor = (worker(postgres.url, space, 50, seed) for seed in (1, 2))
     try:
         before = wait_for_trials(postgres.url, 20)
