@@ -162,6 +162,8 @@ def _write(found: SearchResult, best: PlanFound) -> None:
         _write_comparison(one)
     _write_binding(found)
     _write_switches(found.explanation)
+    if found.explanation.get("scaling"):
+        _write_scaling(found.explanation["scaling"])
     if found.robust is not None:
         _write_robust(found)
 
@@ -241,6 +243,14 @@ def _write_switches(explanation: Mapping[str, Any]) -> None:
         )
     if explanation.get("regime_map"):
         _write_map(explanation["regime_map"])
+
+
+def _write_scaling(found: Mapping[str, Any]) -> None:
+    """Write up to how many devices another one pays."""
+    write_line(
+        f"another device gains {found['gain']:.0%} or more up to {found['devices']:.0f}, the plan tuned anew at each count; "
+        f"in closed form for the plan there: {found['closed_form']:.3g}"
+    )
 
 
 def _write_map(found: Mapping[str, Any]) -> None:

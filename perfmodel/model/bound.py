@@ -203,7 +203,7 @@ class Bound:
             phases = {name: time * factors.get(name, 1.0) for name, time in phases.items()}
         results["batch_bytes"] = sum(sizes.values())
         memory = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.memory_steps}
-        results |= {"total_time": self.composed(phases)}
+        results |= {"total_time": self.composed(phases, values)}
         energy = {bound.step.name: _run_step(bound, values, results, {}) for bound in self.energy_steps}
         return self._outcome(values, phases, sizes, memory, energy)
 
@@ -217,7 +217,7 @@ class Bound:
         times: list[Any] = [0.0]
         for _ in range(_SETTLING):
             values["batch.time"] = times[-1]
-            times.append(self.composed(self._run_phases(values)[0]))
+            times.append(self.composed(self._run_phases(values)[0], values))
         before, change = times[-2] - times[-3], times[-1] - times[-2]
         falling = np.maximum(before - change, np.maximum((1.0 - _STEEPEST) * before, _NOTHING))
         return times[-1] + change * change / falling
@@ -240,11 +240,11 @@ class Bound:
         energy: dict[str, Any],
     ) -> Outcome:
         stages = {bound.step.name: bound.step.stage for bound in self.steps}
-        time = self.composed(phases)
+        time, batches = self.composed(phases, values), self.family.batches_in(values)
         sizes = dict.fromkeys(self.family.sent_kinds, 0.0) | sizes
         total = sum(energy.values()) if energy else self.family.energy(values, time)
         limits = [*self._memory_limits(values, memory), *self.family.limits(values)]
-        return Outcome(phases, stages, time, time * self.batches_per_epoch, sizes, memory, total, energy, limits)
+        return Outcome(phases, stages, time, time * batches, sizes, memory, total, energy, limits)
 
     def _memory_limits(self, values: Mapping[str, Any], memory: Mapping[str, Any]) -> list[Limit]:
         """Return what each device must hold beside what it can."""
@@ -259,13 +259,14 @@ class Bound:
             for bound in self.memory_steps
         ]
 
-    def composed(self, phases: Mapping[str, Any]) -> Any:
-        """Return the time of a mini-batch from the times of its phases, by the plan's policy."""
+    def composed(self, phases: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> Any:
+        """Return the time of a mini-batch from the times of its phases, by the plan's policy; ``values`` as in ``run``."""
+        batches = self.batches_per_epoch if values is None else self.family.batches_in(values)
         busy: dict[str, Any] = {}
         for bound in self.steps:
             stage = bound.step.stage
             busy[stage] = busy.get(stage, 0.0) + phases[bound.step.name]
-        return POLICIES[self.plan.overlap](busy, self.batches_per_epoch, np.maximum, self.family.fetch)
+        return POLICIES[self.plan.overlap](busy, batches, np.maximum, self.family.fetch)
 
 
 def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, Any], sizes: dict[str, Any]) -> Any:

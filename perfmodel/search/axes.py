@@ -86,6 +86,16 @@ class Axis:
         else:
             yield from (other for other in range(len(self.values)) if other != position)
 
+    def some(self, position: int | float) -> Iterator[int | float]:
+        """Yield a few positions near and far: all other names, the numbers beside a number, and numbers over the whole list."""
+        if self.span is not None or not self.ordered:
+            yield from self.others(position)
+            return
+        last = len(self.values) - 1
+        near = (int(position) - 1, int(position) + 1)
+        over = (last * quarter // 4 for quarter in range(5))
+        yield from (other for other in dict.fromkeys((*near, *over)) if 0 <= other <= last and other != int(position))
+
     def far(self, position: int | float) -> Iterator[int | float]:
         """Yield all other positions, of a span or a long list some of them near and far."""
         if self.span is not None or (self.ordered and len(self.values) > _LONG):

@@ -17,6 +17,7 @@ from perfmodel.search.families import search_family
 from perfmodel.search.grid import Grid, Point
 from perfmodel.search.question import Question
 from perfmodel.search.result import flat, plain
+from perfmodel.search.scaling import scaling
 from perfmodel.search.switches import switch_points
 from perfmodel.spec.scenario import Scenario
 
@@ -39,7 +40,7 @@ def explained(question: Question, seen: Explored, against: Scenario | None, cloc
     Returns
     -------
     dict
-        ``comparisons``, ``binding``, ``switch_points``, ``regime_map``: plain values, ready for JSON.
+        ``comparisons``, ``binding``, ``switch_points``, ``regime_map``, ``scaling``: plain values, ready for JSON.
     """
     assert seen.best is not None
     evaluator = question.evaluator()
@@ -48,7 +49,11 @@ def explained(question: Question, seen: Explored, against: Scenario | None, cloc
         "comparisons": list(_comparisons(question, evaluator, seen, winner, against)),
         "binding": list(_binding(evaluator, seen)),
     }
-    return found if clock.stop() else found | switch_points(question, seen, clock)
+    if not clock.stop():
+        found |= switch_points(question, seen, clock)
+    if not clock.stop():
+        found["scaling"] = scaling(question, seen, clock)
+    return found
 
 
 def _comparisons(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from perfmodel.spec.scenario import Scenario
 
 #: A plan: for each parameter the position of its value, a number where every number counts, None where it has none.
 Point = tuple[int | float | None, ...]
+#: Positions to move to, of a parameter at one.
+Moves = Callable[[Axis, int | float], Iterable[int | float]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Grid:
             tuple(sorted({self.places[key] for axis in self.axes[place:] for key in axis.when} & set(range(place))))
             for place in range(len(self.axes) + 1)
         ]
+        self._needs = [[(self.places[key], at) for key, at in axis.when.items()] for axis in self.axes]
+        self._looked_at = {other for needs in self._needs for other, _ in needs}
         self._plans = functools.cache(self._count)
 
     @staticmethod
@@ -150,7 +154,7 @@ class Grid:
 
     def exists(self, place: int, point: Sequence[int | float | None]) -> bool:
         """Return whether a parameter exists, given those before it."""
-        return self._exists(self.axes[place], dict(enumerate(point[:place])))
+        return all(point[other] in positions for other, positions in self._needs[place])
 
     def point(self, index: int) -> Point:
         """Return the plan of an index.
@@ -239,8 +243,8 @@ class Grid:
             point.append(axis.closest(assignment.get(axis.key, axis.now)) if self.exists(place, point) else None)
         return tuple(point)
 
-    def neighbors(self, point: Point, far: bool = False) -> Iterator[tuple[int, Point]]:
-        """Yield the plans that differ in one parameter, with its place; where ``far``, numbers differ by any step.
+    def neighbors(self, point: Point, moves: Moves = Axis.others) -> Iterator[tuple[int, Point]]:
+        """Yield the plans that differ in one parameter, with its place; ``moves`` says how far.
 
         Where a name brings in another one, such as what to fetch where sampling moves, every value of that is tried.
         """
@@ -248,9 +252,12 @@ class Grid:
             now = point[place]
             if now is None:
                 continue
-            for position in axis.far(now) if far else axis.others(now):
-                for repaired in self._repaired([], [*point[:place], position, *point[place + 1 :]]):
-                    yield place, repaired
+            for position in moves(axis, now):
+                changed = (*point[:place], position, *point[place + 1 :])
+                if place not in self._looked_at:
+                    yield place, changed
+                else:
+                    yield from ((place, repaired) for repaired in self._repaired([], changed))
 
     def _repaired(self, done: list[int | float | None], wanted: Sequence[int | float | None]) -> Iterator[Point]:
         """Yield the plans in which exactly those parameters have values that exist; new numbers are the scenario's."""
@@ -266,6 +273,10 @@ class Grid:
             choices = [axis.closest(axis.now)] if axis.ordered else range(len(axis.values))
         for choice in choices:
             yield from self._repaired([*done, choice], wanted)
+
+    def repaired(self, wanted: Sequence[int | float | None]) -> Point:
+        """Return the plan that has the wanted values where they may be, and the scenario's where it needs others."""
+        return next(self._repaired([], wanted))
 
     def random(self, generator: np.random.Generator) -> Point:
         """Return a plan drawn evenly, parameter by parameter."""

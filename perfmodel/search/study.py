@@ -1,8 +1,8 @@
 """Optuna's part of a search: it proposes plans in batches, remembers them, and shares them with other workers.
 
-A trial is a plan; what the plan breaks is told as constraints of its trial. Half of a batch comes from the sampler, the
-other half are plans that differ from the best one so far in one parameter, enqueued as trials. A plan that is known
-already is told again from memory, and another one is tried in its place.
+A trial is a plan; what the plan breaks is told as constraints of its trial. Most of a batch are changes of good plans,
+enqueued as trials (``proposals``); the rest comes from the sampler. Batches are small, as each one steps from what the one
+before it found. A plan that is known already is told again from memory, and another one is tried in its place.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 SAMPLERS: Final = ("tpe", "random", "nsgaii", "qmc")
 _ASKED: Final = 4  # times a batch's size that Optuna is asked before a batch is taken as it is
+_GROWTH: Final = 40  # plans that are known for each of a batch, beyond the settings' size
+_LARGEST: Final = 20  # times the settings' size, at most
 _STALE: Final = datetime.timedelta(minutes=10)  # running for longer: its worker is gone
 _WORST: Final = 1e6  # by what factor a rule is said to be broken at most
 _ABOUT: Final = "perfmodel"
@@ -52,17 +54,17 @@ class Settings:
     patience : int
         Stop after so many plans without a gain.
     batch : int
-        Plans that are evaluated together.
+        Plans that are evaluated together at first; batches grow as more is known.
     near : float
-        Share of a batch that differs from the best plan so far in one parameter.
+        Share of a batch that changes good plans.
     """
 
     trials: int = 500
     sampler: str = "tpe"
     seed: int = 0
     patience: int = 250
-    batch: int = 20
-    near: float = 0.5
+    batch: int = 5
+    near: float = 0.8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -266,7 +268,7 @@ class _Worker:
             if point not in self.memory:
                 self._enqueue(point)
         while not self.ended:
-            self._batch(min(self.settings.batch, self.settings.trials - self._own()))
+            self._batch(min(self._size(), self.settings.trials - self._own()))
             self._catch_up()
             progress(self.memory)
             self.ended = self._end()
@@ -274,6 +276,11 @@ class _Worker:
     def _own(self) -> int:
         """Return the plans that were added since this worker began."""
         return len(self.memory) - self._before
+
+    def _size(self) -> int:
+        """Return the plans of the next batch: small while each steps from the one before, larger as gains get rare."""
+        batch = self.settings.batch
+        return max(batch, min(len(self.memory) // _GROWTH, batch * _LARGEST))
 
     def _end(self) -> str:
         """Return why the search is over, nothing where it goes on."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from perfmodel.search.axes import Axis
 from perfmodel.search.clock import Clock
 from perfmodel.search.explored import Explored
 from perfmodel.search.families import search_family
@@ -68,6 +69,21 @@ def switch_points(question: Question, seen: Explored, clock: Clock) -> dict[str,
     if len(turned) == 2 and not clock.stop():
         found["regime_map"] = _map(question, seen, keys, turned[0], turned[1], clock)
     return found
+
+
+def best_along(
+    question: Question, seen: Explored, number: Number, clock: Clock
+) -> tuple[Array, Array, list[dict[str, Any]]]:
+    """Return values of a plain number, the least objective of any plan at each of them, and that plan."""
+    outlook = Outlook(question, [number.key], True)
+    values = number.values(_VALUES)
+    keys = [key for key in _placing(question) if key != number.key]
+    contest = _Contest(outlook, keys, {number.key: values}, clock)
+    contest.add(_beginners(question, seen, outlook, contest))
+    contest.settle()
+    rows = contest.table.argmin(axis=0)
+    plans = [outlook.grid.assignment(contest.points[row]) for row in rows]
+    return values, contest.table.min(axis=0), [{key: plain(each) for key, each in plan.items()} for plan in plans]
 
 
 def _placing(question: Question) -> list[str]:
@@ -143,7 +159,7 @@ class _Contest:
 
     def _beside(self, point: Point) -> Iterator[Point]:
         own, grid = self.placement(point), self.outlook.grid
-        for _, near in grid.neighbors(point, far=True):
+        for _, near in grid.neighbors(point, Axis.far):
             inside = self.outlook.plain or grid.outer_of(near) == grid.outer_of(point)
             if inside and self.placement(near) == own:
                 yield near

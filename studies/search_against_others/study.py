@@ -29,6 +29,10 @@ SCENARIOS: Final[Sequence[tuple[str, str]]] = (
     ("sparse-transpose", "buddy-dpu"),
     ("sssp", "buddy-x86"),
     ("triangle-counting", "buddy-x86"),
+    ("dgnn-amazon", "mdgnn-m-dgnn"),
+    ("dgnn-reddit", "mdgnn-m-base"),
+    ("dgnn-youtube", "mdgnn-m-p2p"),
+    ("dgnn-flickr", "mdgnn-blad"),
 )
 BUDGET: Final = 200
 SEEDS: Final = 10

@@ -62,6 +62,20 @@ def test_every_system_predicts_every_workload(system: str, workload: str) -> Non
         assert np.all(np.asarray(found.energy) > 0)
 
 
+@pytest.mark.parametrize("system", ["m-dgnn", "blad"])
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [("plan.batch", [64.0, 256.0]), ("plan.frame_length", [4.0, 16.0]), ("workload.temporal.snapshots", [8.0, 500.0])],
+)
+def test_an_epoch_of_many_plans_is_that_of_each(system: str, key: str, values: list[float]) -> None:
+    """What an epoch holds changes with its frames, also where plans are evaluated all at once."""
+    table = pm.evaluate(catalog(system, "reddit"), {key: values})
+    for row, value in enumerate(values):
+        alone = pm.predict(catalog(system, "reddit").replace({key: value}))
+        assert table["epoch_time_s"][row] == pytest.approx(alone.epoch_time_s, rel=1e-12)
+        assert table["time_s"][row] == pytest.approx(alone.time_s, rel=1e-12)
+
+
 @given(systems, workloads, plans)
 @LOCKED
 def test_a_frame_adds_up(system: str, workload: str, plan: dict[str, Any]) -> None:

@@ -29,6 +29,11 @@ class Server:
         self.url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def is_running(self) -> bool:
+        """Return whether it has been started and not stopped."""
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
         options = ["-D", str(self.folder / "data"), "-p", str(self.port), "-k", str(self.folder), "-h", "127.0.0.1"]
@@ -43,12 +48,12 @@ class Server:
                 )
                 if answer.returncode == 0:
                     return
-            time.sleep(0.1)
+            time.sleep(0.05)
         raise NoServer((self.folder / "log").read_text(errors="replace")[-2000:])
 
     def stop(self) -> None:
         """Stop it at once, whoever is connected."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self.is_running:
             pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
             os.kill(pid, signal.SIGQUIT)  # immediate shutdown, as after a power cut
             self._process.wait(30)

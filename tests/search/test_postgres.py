@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import optuna
@@ -62,7 +63,7 @@ def wait_for_trials(url: str, least: int) -> list[optuna.trial.FrozenTrial]:
             found = []
         if len(found) >= least:
             return found
-        time.sleep(0.1)
+        time.sleep(0.5)
     raise AssertionError("the workers came to nothing")
 
 
@@ -75,9 +76,10 @@ def _quiet() -> None:
 def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> None:
     space = tmp_path / "space.toml"
     space.write_text(SPACE)
-    victim, survivor = (worker(postgres.url, space, 80, seed) for seed in (1, 2))
+    pm.predict(SCENARIO)  # compiled once, for both workers
+    victim, survivor = (worker(postgres.url, space, 50, seed) for seed in (1, 2))
     try:
-        before = wait_for_trials(postgres.url, 30)
+        before = wait_for_trials(postgres.url, 20)
         victim.send_signal(signal.SIGKILL)
         victim.wait(10)
         assert survivor.poll() is None
@@ -91,14 +93,13 @@ def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> 
     assert survivor.returncode == 0, errors
     answer = json.loads(output)
     after = {trial.number: trial for trial in trials_of(postgres.url)}
-    assert len(after) == len(trials_of(postgres.url))
     for trial in before:
         kept = after[trial.number]
         assert (kept.state, kept.values, kept.params) == (trial.state, trial.values, trial.params)
     finished = [trial for trial in after.values() if trial.state in FINISHED]
     lost = [trial for trial in after.values() if trial.state == TrialState.RUNNING]
-    assert len(lost) <= 2 * 20  # the batch that the victim was at; it may have asked for more than it has room for
-    assert len(finished) >= 80
+    assert len(lost) <= 4 * 5  # the batch that the victim was at; it may have asked for more than it has room for
+    assert len(finished) >= 50
     assert answer["study"]["trials"] == len(finished)
     feasible = [trial for trial in finished if all(value <= 0 for value in trial.constraints.values())]
     assert answer["best"]["objectives"]["time"] == min(trial.values[0] for trial in feasible)
@@ -106,71 +107,73 @@ def test_one_of_two_workers_is_killed(postgres: Any, tmp_path: pathlib.Path) -> 
     assert 0 <= answer["gap"] < 0.01
     # every value in the study is what the model says, and what is known is not evaluated again
     again = search(
-        SCENARIO, str(space), storage=postgres.url, study="shared", trials=20, explain=False, method="optuna"
+        SCENARIO, str(space), storage=postgres.url, study="shared", trials=10, explain=False, method="optuna"
     )
     assert again.best is not None
     assert again.best.objectives["time"] <= answer["best"]["objectives"]["time"]
     assert again.evaluated >= len({json.dumps(trial.params, sort_keys=True) for trial in finished})
 
 
-def own(server: Any) -> Any:
-    """Return the module that starts servers."""
-    return sys.modules[type(server).__module__]
-
-
-def run(url: str, watch: Any, trials: int = 200) -> Any:
+def run(url: str, study: str, watch: Any, trials: int = 200) -> Any:
     space = {
         "plan.overlap": ["sum", "pipelined", "overlap"],
         "plan.workers": list(range(9)),
         "plan.transfer.chunk": {"low": "4 KiB", "high": "1 MiB", "factor": 2},
     }
     return search(
-        SCENARIO, space, method="optuna", storage=url, study="again", trials=trials, explain=False, progress=watch
+        SCENARIO, space, method="optuna", storage=url, study=study, trials=trials, explain=False, progress=watch
     )
 
 
-def test_a_server_that_comes_back_loses_nothing(postgres: Any) -> None:
-    with own(postgres).running() as server:
-        state = {"stopped": False}
-
-        def watch(progress: Any) -> None:
-            if progress.doing == "trying plans" and progress.done >= 40 and not state["stopped"]:
-                state["stopped"] = True
-                server.stop()
-                threading.Timer(2.0, server.start).start()
-
-        found = run(server.url, watch, 80)
-        assert state["stopped"]
-        assert found.best is not None
-        assert found.evaluated == 80
-        finished = [trial for trial in trials_of(server.url, "again") if trial.state in FINISHED]
-        assert len(finished) == found.study.trials >= 80
-        assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 80
+@pytest.fixture
+def server(postgres: Any) -> Iterator[Any]:
+    """The server that all tests share, running again afterwards whatever a test did to it."""
+    yield postgres
+    if not postgres.is_running:
+        postgres.start()
 
 
-def test_a_server_that_stays_away_is_a_sentence(postgres: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage_module, "_PATIENCE", 1.0)
-    with own(postgres).running() as server:
-        finished: list[int] = []
+def test_a_server_that_comes_back_loses_nothing(server: Any) -> None:
+    away: list[threading.Timer] = []
 
-        def watch(progress: Any) -> None:
-            if progress.doing == "trying plans" and progress.done >= 40 and not finished:
-                finished.append(sum(trial.state in FINISHED for trial in trials_of(server.url, "again")))
-                server.stop()
+    def watch(progress: Any) -> None:
+        if progress.doing == "trying plans" and progress.done >= 20 and not away:
+            server.stop()
+            away.append(threading.Timer(0.5, server.start))
+            away[0].start()
 
-        with pytest.raises(SpecError) as error:
-            run(server.url, watch)
-        assert "must go on answering" in str(error.value)
-        assert "go on with --study again" in str(error.value)
-        assert "the best of them at" in str(error.value)
-        assert "\n" not in str(error.value)
-        server.start()
-        assert sum(trial.state in FINISHED for trial in trials_of(server.url, "again")) == finished[0]
-        assert run(server.url, lambda progress: None, 40).best is not None
+    found = run(server.url, "back", watch, 40)
+    assert away
+    away[0].join()
+    assert found.best is not None
+    assert found.evaluated == 40
+    finished = [trial for trial in trials_of(server.url, "back") if trial.state in FINISHED]
+    assert len(finished) == found.study.trials >= 40
+    assert len({json.dumps(trial.params, sort_keys=True) for trial in finished}) == 40
+
+
+def test_a_server_that_stays_away_is_a_sentence(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_module, "_PATIENCE", 0.3)
+    finished: list[int] = []
+
+    def watch(progress: Any) -> None:
+        if progress.doing == "trying plans" and progress.done >= 20 and not finished:
+            finished.append(sum(trial.state in FINISHED for trial in trials_of(server.url, "away")))
+            server.stop()
+
+    with pytest.raises(SpecError) as error:
+        run(server.url, "away", watch)
+    assert "must go on answering" in str(error.value)
+    assert "go on with --study away" in str(error.value)
+    assert "the best of them at" in str(error.value)
+    assert "\n" not in str(error.value)
+    server.start()
+    assert sum(trial.state in FINISHED for trial in trials_of(server.url, "away")) == finished[0]
+    assert run(server.url, "away", lambda progress: None, 10).best is not None
 
 
 def test_a_server_that_is_not_there_is_a_sentence() -> None:
     with pytest.raises(SpecError, match="must be a database that answers") as error:
-        run("postgresql://me:secret@127.0.0.1:9/none", lambda progress: None)
+        run("postgresql://me:secret@127.0.0.1:9/none", "none", lambda progress: None)
     assert "secret" not in str(error.value)
     assert "\n" not in str(error.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -17,8 +18,10 @@ import pytest
 import perfmodel as pm
 from perfmodel.errors import SpecError
 from perfmodel.search import run as run_module
+from perfmodel.search.axes import value_at
 from perfmodel.search.clock import Clock
 from perfmodel.search.evaluator import Evaluator
+from perfmodel.search.families import search_family
 from perfmodel.search.plan_file import plan_text
 from perfmodel.search.run import search
 
@@ -301,10 +304,47 @@ def test_the_winning_plan_is_a_file_that_predict_takes(tmp_path: pathlib.Path) -
 
 @pytest.mark.parametrize(
     ("workload", "system"),
-    [("cora", "lgnnic-local"), ("sssp", "buddy-x86"), ("quicksilver", "buddy-none")],
+    [
+        ("cora", "lgnnic-local"),
+        ("sssp", "buddy-x86"),
+        ("quicksilver", "buddy-none"),
+        ("dgnn-amazon", "mdgnn-m-dgnn"),
+    ],
 )
 def test_default_spaces_have_a_feasible_best(workload: str, system: str) -> None:
     found = search(pm.load_scenario(workload, system), explain=False)
     assert found.best is not None
     assert found.gap == 0.0
     assert found.best.objectives["time"] <= pm.predict(pm.load_scenario(workload, system)).time_s
+
+
+def test_a_space_of_dynamic_training_names_devices_links_and_frames() -> None:
+    """The best epoch is that of all predictions; a drive that cannot train by itself is no choice."""
+    scenario = pm.load_scenario("dgnn-reddit", "mdgnn-m-dgnn")
+    space = {
+        "system.storage": ["mdgnn-csd"],
+        "system.link": ["pcie-gen6-x4", "pcie-gen3-x4"],
+        "system.uplink": ["pcie-gen6-x16", "pcie-gen3-x16"],
+        "plan.pool.policy": ["none", "pinned"],
+        "plan.frame_length": [4, 8],
+        "plan.batch": [64, 128, 256],
+        "plan.frames": [4, 16],
+        "plan.devices": [2, 4],
+    }
+    found = search(scenario, space, "epoch_time", explain=False)
+    columns = list(zip(*itertools.product(*space.values()), strict=True))
+    table = pm.evaluate(scenario, {key: list(column) for key, column in zip(space, columns, strict=True)})
+    assert found.best is not None
+    assert found.best.objectives["epoch_time"] == pytest.approx(np.min(table["epoch_time_s"]), rel=1e-12)
+    assert found.feasible == found.evaluated == len(table)
+    assert found.best.parameters["system.link"] == "pcie-gen6-x4"
+    with pytest.raises(SpecError, match="needs a device with array"):
+        search(scenario, {**space, "system.storage": ["mdgnn-csd", "mdgnn-ssd"]})
+
+
+def test_the_default_space_of_processes_on_cores() -> None:
+    scenario = pm.load_scenario("dgnn-flickr", "this-machine-snapshots")
+    parameters = search_family(scenario).space().parameters
+    assert max(parameters["plan.devices"].values or ()) <= scenario.plan.frame_length
+    assert {"plan.exchange", "plan.processes.policy", "plan.processes.cache"} <= set(parameters)
+    assert all(value_at(scenario, key) is not None for key in parameters)

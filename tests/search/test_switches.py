@@ -26,11 +26,20 @@ BUDDY: dict[str, Any] = {
     "plan.buffer_size": {"low": "1 KiB", "high": "256 KiB", "factor": 4},
     "plan.outstanding": [16, 128],
 }
+DGNN: dict[str, Any] = {
+    "plan.exchange": ["host-bounced", "peer-to-peer"],
+    "plan.pool.policy": ["none", "pinned"],
+    "plan.double_buffering": {"values": [True, False], "when": {"plan.pool.policy": "pinned"}},
+    "plan.frames": [4, 16],
+}
+PLACING = ("plan.placement.", "plan.exchange", "plan.pool.policy")
 
 
 def placement(found: pm.SearchResult, keys: tuple[str, ...]) -> str:
     assert found.best is not None
-    return ", ".join(f"{key.removeprefix('plan.placement.')} {found.best.parameters[key]}" for key in keys)
+    return ", ".join(
+        f"{key.removeprefix('plan.').removeprefix('placement.')} {found.best.parameters[key]}" for key in keys
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,7 @@ def placement(found: pm.SearchResult, keys: tuple[str, ...]) -> str:
         pytest.param("ogbn-products", "lgnnic-doca-dma", LGNNIC, marks=pytest.mark.slow),
         ("histogram", "buddy-dpu", BUDDY),
         ("triangle-counting", "buddy-dpu", BUDDY),
+        ("dgnn-reddit", "mdgnn-m-dgnn", DGNN),
     ],
 )
 def test_sweeps_on_both_sides_of_a_switch_choose_as_it_says(workload: str, system: str, space: dict[str, Any]) -> None:
@@ -48,7 +58,7 @@ def test_sweeps_on_both_sides_of_a_switch_choose_as_it_says(workload: str, syste
         one for one in search(scenario, space).explanation["switch_points"] if one["key"] != "workload.graph.nodes"
     ]
     assert points
-    keys = tuple(key for key in space if key.startswith("plan.placement."))
+    keys = tuple(key for key in space if key.startswith(PLACING))
     for one in points:
         near = 0.03 if one["key"] == "workload.sampling.batch" else 1e-4
         for side, factor in (("below", 1 - near), ("above", 1 + near)):

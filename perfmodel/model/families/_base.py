@@ -87,6 +87,10 @@ class Family(abc.ABC):
     def batches_per_epoch(self) -> float:
         """Return how many times the unit of time fits in an epoch."""
 
+    def batches_in(self, values: Mapping[str, Any]) -> Any:
+        """Return the same where numbers of the scenario are replaced: a float or an array."""
+        return self.batches_per_epoch
+
     def values(self) -> dict[str, float]:
         """Return what follows from the scenario by the keys that formulas use."""
         return {}

@@ -180,8 +180,15 @@ class DynamicTraining(Family):
     @property
     def batches_per_epoch(self) -> float:
         """Return the frames that all targets and all positions of the window make."""
-        windows = max(self.workload.temporal.snapshots - self.plan.frame_length + 1.0, 1.0)
-        return float(windows * np.ceil(self.workload.nodes / self.plan.batch))
+        plan = {"plan.frame_length": self.plan.frame_length, "plan.batch": self.plan.batch}
+        workload = self.workload
+        graph = {"workload.temporal.snapshots": workload.temporal.snapshots, "workload.nodes": workload.nodes}
+        return float(self.batches_in({**plan, **graph}))
+
+    def batches_in(self, values: Mapping[str, Any]) -> Any:
+        """Return the frames of an epoch where numbers of the scenario are replaced."""
+        windows = np.maximum(values["workload.temporal.snapshots"] - values["plan.frame_length"] + 1.0, 1.0)
+        return windows * np.ceil(values["workload.nodes"] / values["plan.batch"])
 
     @property
     def even_counts(self) -> tuple[float, float]:
