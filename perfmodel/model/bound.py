@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pydantic import BaseModel
 from perfmodel.errors import MissingCalibration
 from perfmodel.model.compile import CompiledPhase, compiled
 from perfmodel.model.compose import Step
-from perfmodel.model.families import family
+from perfmodel.model.families import families, family
 from perfmodel.model.families._base import Item, Limit
 from perfmodel.model.policies import POLICIES
 from perfmodel.spec._base import NamedSpec, Within, within
@@ -122,8 +123,9 @@ class Bound:
         self.family, self.plan, self.system = family(scenario), scenario.plan, scenario.system
         self.numbers: dict[str, Within] = {}
         self.values: dict[str, Any] = {}
-        for part in self.family.flattened:
-            self._collect(part, getattr(scenario, part))
+        for key, mark, value in _numbers_of(scenario, self.family.flattened):
+            if value is not None:
+                self.numbers[key], self.values[key] = mark, value
         self.values |= self.family.values()
         self.values["batch.time"] = 0.0
         self.steps = tuple(self._bound(step) for step in self.family.steps())
@@ -134,18 +136,6 @@ class Bound:
         self.displaces = any(np.isfinite(device.displacement_time) for device in devices)
         if self.displaces:
             self.values["batch.time"] = float(self.run({}).time)
-
-    def _collect(self, prefix: str, spec: BaseModel) -> None:
-        """Flatten a spec's numbers to dotted keys."""
-        for name, field in type(spec).model_fields.items():
-            value, key = getattr(spec, name), f"{prefix}.{name}"
-            if isinstance(value, BaseModel):
-                self._collect(key, value)
-                continue
-            mark = within(field)
-            if mark is not None and isinstance(value, float):
-                self.numbers[key] = mark
-                self.values[key] = value
 
     def _bound(self, step: Step) -> BoundStep:
         parts: list[BoundPart] = []
@@ -285,6 +275,32 @@ def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, A
         if spec.each:
             results[compiled()[spec.chain[-1]].result] = total
     return total
+
+
+def _numbers_of(scenario: Scenario, parts: Sequence[str]) -> Iterator[tuple[str, Within, float | None]]:
+    """Yield the numbers of a scenario's parts by dotted key, with their unit and bounds; None where one is left out."""
+    stack: list[tuple[str, BaseModel]] = [(part, getattr(scenario, part)) for part in reversed(parts)]
+    while stack:
+        prefix, spec = stack.pop()
+        for name, mark in _fields(type(spec)):
+            value, key = getattr(spec, name), f"{prefix}.{name}"
+            if isinstance(value, BaseModel):
+                stack.append((key, value))
+            elif mark is not None and (value is None or isinstance(value, float)):
+                yield key, mark, value
+
+
+@functools.cache
+def _fields(kind: type[BaseModel]) -> tuple[tuple[str, Within | None], ...]:
+    return tuple((name, within(field)) for name, field in kind.model_fields.items())
+
+
+def number_keys(scenario: Scenario) -> tuple[dict[str, Within], dict[str, Within]]:
+    """Return the dotted keys whose values arrays may replace: those that the scenario has, and those that it leaves out."""
+    found: tuple[dict[str, Within], dict[str, Within]] = ({}, {})
+    for key, mark, value in _numbers_of(scenario, families()[scenario.workload.family].flattened):
+        found[value is None][key] = mark
+    return found
 
 
 _BOUND: weakref.WeakKeyDictionary[Scenario, Bound] = weakref.WeakKeyDictionary()
