@@ -38,7 +38,7 @@ def evaluate_frame(jobs: pandas.DataFrame, keep: Sequence[str] = ()) -> pandas.D
     jobs : pandas.DataFrame
         A row a job. Columns ``workload`` and ``system``, where wanted ``plan`` and ``profile`` (catalog names or TOML
         files), and any dotted key that ``evaluate`` takes: numbers in SI, or text with a unit. A cell without a value
-        (NaN, None) means the scenario's own.
+        (NaN, None) means the scenario's own; what a row names (``system.link``) comes before numbers within it.
     keep : sequence of str
         Other columns, copied to the result as they are.
 
@@ -154,6 +154,8 @@ class _Run:
         if not others:
             self._evaluate(scenario, rows, keys)
             return
+        within_others = {key for key in others if any(key.startswith(f"{other}.") for other in others)}
+        others = [key for key in others if key not in within_others]  # a link's number waits for the link's name
         numbers = [key for key in others if key in lacks and key not in filled]
         for key in numbers:
             rows = self._without(rows, self._columns[key].numbers(rows, lacks[key])[1])
@@ -165,7 +167,7 @@ class _Run:
             self._columns[key].given(rows).astype(np.int64) if key in numbers else self._columns[key].codes(rows)
             for key in others
         ]
-        left = [key for key in keys if key in has or key in numbers]
+        left = [key for key in keys if key not in others or key in numbers]
         for group in combined(codes):
             alike = rows[group]
             changes = {

@@ -153,9 +153,11 @@ def _distinct(series: pandas.Series[Any]) -> tuple[Rows, list[Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell's value as the scenario takes it: no numpy scalars, lists as tuples."""
+    """Return a cell's value as the scenario takes it: no numpy scalars, whole numbers as such, lists as tuples."""
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float):
+        return _whole(value)
     if isinstance(value, (list, np.ndarray)):
         return tuple(_plain(inner) for inner in value)
     return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -144,24 +144,27 @@ class Bound:
             phases = [compiled()[name] for name in part.chain]
             results |= {phase.result for phase in phases}
             items = tuple(self.family.items(step, part.each)) if part.each else ()
+            stands_for = [
+                {"where": step.where, "precision": "", **self.family.names(step, item)}
+                for item in (items if part.each else (None,))
+            ]
             chains = tuple(
                 tuple(
-                    Call(phase, tuple(self._argument(name, step, item, results) for name in phase.arguments))
+                    Call(phase, tuple(self._argument(name, step, named, results) for name in phase.arguments))
                     for phase in phases
                 )
-                for item in (items if part.each else (None,))
+                for named in stands_for
             )
             parts.append(BoundPart(items, chains))
         return BoundStep(step, tuple(parts))
 
-    def _argument(self, name: str, step: Step, item: Item | None, results: set[str]) -> Argument:
+    def _argument(self, name: str, step: Step, named: Mapping[str, str], results: set[str]) -> Argument:
         if name in results or not NOMENCLATURE[name].key:
             return Argument(name)
         own = self.family.key(name, step)
         if own is not None:
             return Argument(name, own)
         template = NOMENCLATURE[name].key
-        named = {"where": step.where, "precision": "", **self.family.names(step, item)}
         key = template.format(**named)
         if key not in self.values:
             key = template.replace(".{precision}", "").format(**named)
