@@ -52,14 +52,14 @@ def read(kind: type[Result], document: object, newest: int, where: str) -> Resul
     try:
         found: Result = _adapter(kind).validate_python(document)
     except pydantic.ValidationError as error:
-        filled = _with_unknowns(document, error.errors())
-        if filled is not None:
-            return read(kind, filled, newest, where)
-        problem = error.errors()[0]
+        problems = [problem for problem in error.errors() if not _is_unknown(problem)]
+        if not problems:
+            return read(kind, _with_unknowns(document, error.errors()), newest, where)
+        problem = problems[0]
         place = ".".join(map(str, problem["loc"]))
         if problem["type"] in ("missing", "missing_argument"):
             raise SpecError(f"{where}: {place}", "must be given", "nothing") from None
-        rule = problem["msg"][:1].lower() + problem["msg"][1:]
+        rule = problem["msg"].replace("Input should be", "must be")
         raise SpecError(f"{where}: {place}", rule, shown(problem["input"])) from None
     return found
 
@@ -82,10 +82,13 @@ def checked(document: object, newest: int, where: str) -> Mapping[str, Any]:
     return document
 
 
-def _with_unknowns(document: Any, problems: Sequence[Any]) -> Any | None:
-    """Return the document with NaN for each null in a number's place: JSON lacks it. None where other things are wrong."""
-    if any(problem["type"] != "float_type" or problem["input"] is not None for problem in problems):
-        return None
+def _is_unknown(problem: Any) -> bool:
+    """Return whether a null stands in a number's place: JSON has no word for infinity or NaN."""
+    return problem["type"] == "float_type" and problem["input"] is None
+
+
+def _with_unknowns(document: Any, problems: Sequence[Any]) -> Any:
+    """Return the document with NaN where these problems are."""
     filled = copy.deepcopy(document)
     for problem in problems:
         *path, last = problem["loc"]

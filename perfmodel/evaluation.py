@@ -110,9 +110,7 @@ def _fill(
             results[name][target] = column
 
 
-def run_in_blocks(
-    bound: Bound, numbers: Mapping[str, NDArray[Any]], count: int
-) -> Iterator[tuple[slice, Outcome]]:
+def run_in_blocks(bound: Bound, numbers: Mapping[str, NDArray[Any]], count: int) -> Iterator[tuple[slice, Outcome]]:
     """Run so many rows block by block, each with its outcome; times that aren't finite are left to the caller.
 
     Parameters

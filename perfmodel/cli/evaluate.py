@@ -45,8 +45,10 @@ def command(jobs: str, csv_file: str | None, keep: tuple[str, ...], as_json: boo
     good = [row for row, line in enumerate(lines) if line not in bad]
     sentences = [_sentence(jobs, line, bad[line]) for line in sorted(bad)]
     if not good:
-        first = bad[min(bad)] if bad else {"where": "rows", "rule": "must be at least one", "got": "none", "nearest": None}
-        others = f" (no row is good; {len(bad) - 1} others are bad too)" if len(bad) > 1 else ""
+        first = (
+            bad[min(bad)] if bad else {"where": "rows", "rule": "must be at least one", "got": "none", "nearest": None}
+        )
+        others = f" (no row is good; this is the first of {len(bad)})" if len(bad) > 1 else ""
         place = f"{jobs}, line {min(bad)}: {first['where']}" if bad else f"{jobs}: {first['where']}"
         raise SpecError(place, first["rule"] + others, first["got"], first["nearest"])
     results = found.drop(columns=list(keep)).iloc[good]

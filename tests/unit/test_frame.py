@@ -132,7 +132,9 @@ def test_a_bad_row_says_where_and_what() -> None:
         index=["a", "b", "c", "d", "d", "e"],
     )
     found = pm.evaluate_frame(table)
-    reports = {each["row"]: (each["where"], each["rule"], each["got"], each["nearest"]) for each in found.attrs["bad_rows"]}
+    reports = {
+        each["row"]: (each["where"], each["rule"], each["got"], each["nearest"]) for each in found.attrs["bad_rows"]
+    }
     assert list(reports) == [1, 2, 3, 4]
     assert reports[1] == ("workload", "must be one of the workloads of the catalog or a TOML file", "'redit'", "reddit")
     assert reports[2][:3] == ("workload", "must be given", "nothing")
@@ -163,7 +165,9 @@ def test_kinds_of_columns_say_the_same() -> None:
 
 
 def test_the_result_says_what_it_is() -> None:
-    jobs = pandas.DataFrame({"workload": ["reddit", "sssp"], "system": ["lgnnic-doca-dma", "buddy-dpu"], "team": ["a", "b"]})
+    jobs = pandas.DataFrame(
+        {"workload": ["reddit", "sssp"], "system": ["lgnnic-doca-dma", "buddy-dpu"], "team": ["a", "b"]}
+    )
     found = pm.evaluate_frame(jobs, keep=["team"])
     attributes = found.attrs
     assert attributes["schema"] == 1
@@ -221,7 +225,11 @@ def test_a_number_that_a_scenario_lacks_takes_one_binding(monkeypatch: pytest.Mo
         ({"workload": ["reddit"]}, (), "column system: must be given"),
         ({"system": ["lgnnic-local"]}, (), "column workload: must be given"),
         ({"workload": ["reddit"], "system": ["lgnnic-local"], "paln": [1]}, (), "nearest valid choice: plan"),
-        ({"workload": ["reddit"], "system": ["lgnnic-local"], "cluster": [1]}, (), "nearest valid choice: keep=['cluster']"),
+        (
+            {"workload": ["reddit"], "system": ["lgnnic-local"], "cluster": [1]},
+            (),
+            "nearest valid choice: keep=['cluster']",
+        ),
         ({"workload": ["reddit"], "system": ["lgnnic-local"], 7: [1]}, (), "column 7"),
         ({"workload": ["reddit"], "system": ["lgnnic-local"]}, ("team",), "keep: must be columns of the frame"),
         ({"workload": ["reddit"], "system": ["lgnnic-local"]}, "team", "keep: must be a list of columns"),
@@ -244,7 +252,12 @@ def test_what_is_no_frame_and_a_column_twice() -> None:
 
 def test_times_without_end_are_bad_rows() -> None:
     jobs = pandas.DataFrame(
-        {"workload": "reddit", "system": "lgnnic-doca-dma", "system.link.bandwidth": [1e9, 1e-30], "plan.transfer.chunk": 1e-18}
+        {
+            "workload": "reddit",
+            "system": "lgnnic-doca-dma",
+            "system.link.bandwidth": [1e9, 1e-30],
+            "plan.transfer.chunk": 1e-18,
+        }
     )
     jobs["system.link.time_per_acknowledgement"] = [0.0, 1e30]
     found = pm.evaluate_frame(jobs)
@@ -254,7 +267,12 @@ def test_times_without_end_are_bad_rows() -> None:
 
 @pytest.mark.parametrize(
     "mark",
-    [Within("s"), Within("B", above=True), Within("", low=1.0, high=1e6, whole=True), Within("B/s", above=True, infinite=True)],
+    [
+        Within("s"),
+        Within("B", above=True),
+        Within("", low=1.0, high=1e6, whole=True),
+        Within("B/s", above=True, infinite=True),
+    ],
 )
 def test_arrays_are_checked_like_single_numbers(mark: Within) -> None:
     values = [0.0, 1.0, 1.5, -1.0, 1e6, 1e6 + 1, 1e30, 2e30, float("inf"), float("-inf"), float("nan"), 1e-300]
