@@ -44,7 +44,7 @@ def test_an_old_estimate_has_its_parts() -> None:
     assert estimate.against is not None
     assert estimate.against.speedup_interval[0] < estimate.against.speedup < estimate.against.speedup_interval[1]
     assert estimate.model.startswith("ffb82f84")
-    assert [phase.name for phase in estimate.phases][0] == "sampling"
+    assert estimate.phases[0].name == "sampling"
 
 
 def test_old_plans_have_their_parts() -> None:
