@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Fills from dark to light, told apart by most eyes; neighbors differ in how bright they are, and in their hatch.
-FILLS: Final = ("#08519c", "#fdd49e", "#238b45", "#e5f5e0", "#cb181d", "#c6dbef", "#54278f", "#f7f7f7")
+FILLS: Final = ("#08519c", "#fdd49e", "#37a055", "#e5f5e0", "#cb181d", "#c6dbef", "#54278f", "#f7f7f7")
 HATCHES: Final = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo", "|||")
 LINES: Final = ("-", "--", ":", "-.")
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
