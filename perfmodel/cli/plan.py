@@ -39,7 +39,12 @@ _KILOWATT_HOUR = 3.6e6  # J
 @click.option(
     "--timeout", metavar="S", default="60", help="Longest proof; the best fleet so far after that [default: 60]."
 )
-@click.option("--csv", "csv_file", metavar="FILE", help="Write a row a period, or a row a point of a sweep; units stand in the header.")
+@click.option(
+    "--csv",
+    "csv_file",
+    metavar="FILE",
+    help="Write a row a period, or a row a point of a sweep; units stand in the header.",
+)
 @json_option
 def command(
     fleet: str, changes: tuple[str, ...], sweep: str | None, tornado: str | None, between: str | None, timeout: str,

@@ -174,7 +174,11 @@ def labels_of(documents: Sequence[Mapping[str, Any]], without: Sequence[str] = (
         Keys of the plan that names don't speak of.
     """
     sides = [
-        {"workload": each["workload"], "system": each["system"], **{k: v for k, v in each["plan"].items() if k not in without}}
+        {
+            "workload": each["workload"],
+            "system": each["system"],
+            **{k: v for k, v in each["plan"].items() if k not in without},
+        }
         for each in documents
     ]
     keys = list(dict.fromkeys(key for side in sides for key in side))
@@ -187,7 +191,10 @@ def labels_of(documents: Sequence[Mapping[str, Any]], without: Sequence[str] = (
             if side.get(key) is not None
         ]
         names.append(", ".join(parts) or f"{side['workload']} on {side['system']}")
-    return [f"{name} ({names[:place].count(name) + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
+    return [
+        f"{name} ({names[:place].count(name) + 1})" if names.count(name) > 1 else name
+        for place, name in enumerate(names)
+    ]
 
 
 def _short(value: Any) -> str:

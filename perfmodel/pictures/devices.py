@@ -56,7 +56,9 @@ def curves(documents: Sequence[Mapping[str, Any]]) -> Curves:
     apart = [dict(document["plan"]) for document in documents]
     for plan in apart:
         plan.pop(key)
-    kinds = [str((document["workload"], document["system"], plan)) for document, plan in zip(documents, apart, strict=True)]
+    kinds = [
+        str((document["workload"], document["system"], plan)) for document, plan in zip(documents, apart, strict=True)
+    ]
     firsts = [kinds.index(kind) for kind in dict.fromkeys(kinds)]
     names = labels_of([documents[first] for first in firsts], without=(key,))
     found = []

@@ -45,7 +45,9 @@ def front(documents: Sequence[Mapping[str, Any]]) -> Front:
     (document,) = documents
     objectives = document["objectives"]
     if len(objectives) < 2:
-        raise SpecError("result 1", "must be of search with two objectives", f"{len(objectives)}", "--objective time,energy")
+        raise SpecError(
+            "result 1", "must be of search with two objectives", f"{len(objectives)}", "--objective time,energy"
+        )
     if not document["pareto"]:
         raise SpecError("result 1: pareto", "must have plans", "none: nothing feasible was found")
     one, other = (objective["name"] for objective in objectives[:2])
@@ -56,8 +58,12 @@ def front(documents: Sequence[Mapping[str, Any]]) -> Front:
     ]
     ends = [plans[0], plans[-1]] if len(plans) > 1 else plans
     telling = [key for key in plans[0]["parameters"] if len({str(plan["parameters"].get(key)) for plan in ends}) > 1]
-    notes = [", ".join(f"{key.rpartition('.')[2]} {_text(plan['parameters'].get(key))}" for key in telling) for plan in ends]
-    return Front(sides[0], sides[1], notes, f"{document['workload']} on {document['system']}: {len(plans)} plans that none beats")
+    notes = [
+        ", ".join(f"{key.rpartition('.')[2]} {_text(plan['parameters'].get(key))}" for key in telling) for plan in ends
+    ]
+    return Front(
+        sides[0], sides[1], notes, f"{document['workload']} on {document['system']}: {len(plans)} plans that none beats"
+    )
 
 
 def _text(value: Any) -> str:
@@ -70,12 +76,23 @@ def draw(data: Front, title: str | None) -> Figure:
     axes = figure.add_subplot()
     (x, x_label), (y, y_label) = _scaled(data.first), _scaled(data.second)
     axes.step(x, y, where="post", color=INK, linewidth=1.0, linestyle="--", label="no plan lies below these steps")
-    axes.plot(x, y, linestyle="", marker="o", color="#08519c", markeredgecolor=INK, markersize=6, label="plan of the front")
+    axes.plot(
+        x, y, linestyle="", marker="o", color="#08519c", markeredgecolor=INK, markersize=6, label="plan of the front"
+    )
     marks = ("s", "^")
     for place, note, mark in zip((0, -1), data.notes, marks, strict=False):
         side = data.first if place == 0 else data.second
         label = f"least {side.name}" + (f": {note}" if note else "")
-        axes.plot(x[place], y[place], linestyle="", marker=mark, color="white", markeredgecolor=INK, markersize=9, label=wrapped(label, 72))
+        axes.plot(
+            x[place],
+            y[place],
+            linestyle="",
+            marker=mark,
+            color="white",
+            markeredgecolor=INK,
+            markersize=9,
+            label=wrapped(label, 72),
+        )
     axes.margins(0.08)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)

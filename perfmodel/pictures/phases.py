@@ -61,7 +61,9 @@ def stacks(documents: Sequence[Mapping[str, Any]]) -> Stacks:
 
 def draw(data: Stacks, title: str | None) -> Figure:
     """Return the picture: a bar a plan."""
-    most = max(max(high for _, high in data.intervals), *(sum(parts) for parts in zip(*data.phases.values(), strict=True)))
+    most = max(
+        max(high for _, high in data.intervals), *(sum(parts) for parts in zip(*data.phases.values(), strict=True))
+    )
     scale, unit = scale_of(most, "s")
     figure = new_figure(7.0, 1.6 + 0.55 * len(data.labels) + 0.16 * len(data.phases))
     axes = figure.add_subplot()
@@ -79,7 +81,8 @@ def draw(data: Stacks, title: str | None) -> Figure:
         label=f"{data.unit}, 90 % interval",
     )  # fmt: skip
     names = [
-        wrapped(label + ("" if fine else " (infeasible)"), 34) for label, fine in zip(data.labels, data.feasible, strict=True)
+        wrapped(label + ("" if fine else " (infeasible)"), 34)
+        for label, fine in zip(data.labels, data.feasible, strict=True)
     ]
     axes.set_yticks(places, names)
     axes.set_ylim(-0.6, len(names) - 0.2)

@@ -92,7 +92,9 @@ def tables(answer: Answer) -> Mapping[str, str]:
     ]  # fmt: skip
     shares = [[name, *(percent(entry["importance"].get(key)) for key in SPACE)] for name, entry in found.items()]
     phases = list(dict.fromkeys(phase for entry in found.values() for phase, time in entry["phases"].items() if time))
-    parts = [[name, *(figure(1e3 * entry["phases"].get(phase, 0.0)) for phase in phases)] for name, entry in found.items()]
+    parts = [
+        [name, *(figure(1e3 * entry["phases"].get(phase, 0.0)) for phase in phases)] for name, entry in found.items()
+    ]
     return {
         "best": markdown(header, best),
         "against": markdown(["workload", "against", "times faster", "what differs"], against, numbers_from=2),

@@ -45,11 +45,22 @@ PLANS = [
     {}, {"plan.precision.features": "fp16"}, {"plan.overlap": "pipelined"},
     {"plan.placement.sampling": "compute-node", "plan.fetch": "frontier", "plan.placement.quantization": "compute-node"},
 ]  # fmt: skip
-COUNTS = [{"plan.devices": count, "plan.precision.features": name} for name in ("fp32", "int8") for count in (8, 1, 2, 4)]
+COUNTS = [
+    {"plan.devices": count, "plan.precision.features": name} for name in ("fp32", "int8") for count in (8, 1, 2, 4)
+]
 MAP = {
-    "x": {"key": "system.link.bandwidth", "what": "link bandwidth", "unit": "B/s", "now": 1e10, "values": [1e9, 1e10, 1e11]},
+    "x": {
+        "key": "system.link.bandwidth",
+        "what": "link bandwidth",
+        "unit": "B/s",
+        "now": 1e10,
+        "values": [1e9, 1e10, 1e11],
+    },
     "y": {"key": "plan.devices", "what": "memory nodes", "unit": "", "now": 1.0, "values": [1.0, 2.0]},
-    "placements": ["sampling memory-node, quantization compute-node", "sampling compute-node, quantization compute-node"],
+    "placements": [
+        "sampling memory-node, quantization compute-node",
+        "sampling compute-node, quantization compute-node",
+    ],
     "best": [[0, 1, 1], [None, 0, 1]],
 }
 
@@ -93,7 +104,10 @@ def test_svg_has_its_labels_with_units(kind: str, results: dict[str, Any], tmp_p
     assert first.read_bytes() == second.read_bytes()
     text = first.read_text(encoding="utf-8")
     assert "<dc:date>" not in text
-    words = ["".join(node.itertext()).strip() for node in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+    words = [
+        "".join(node.itertext()).strip()
+        for node in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")
+    ]
     for label in [*LABELS[kind], "as asked"]:
         assert any(label in each for each in words), (label, words)
 
@@ -138,7 +152,11 @@ def texts_of(figure: Any) -> list[Any]:
         found += [] if axes.get_legend() is None else axes.get_legend().get_texts()
         for axis in (axes.xaxis, axes.yaxis):
             low, high = sorted(axis.get_view_interval())
-            found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high and tick.label1.get_visible()]
+            found += [
+                tick.label1
+                for tick in axis.get_major_ticks()
+                if low <= tick.get_loc() <= high and tick.label1.get_visible()
+            ]
     return [text for text in found if text.get_text().strip() and text.get_visible()]
 
 
@@ -185,7 +203,9 @@ def test_what_phases_shows(results: dict[str, Any]) -> None:
     data = stacks(documents)
     assert data.times == [each.time_s for each in results["phases"]]
     for place, estimate in enumerate(results["phases"]):
-        assert sum(times[place] for times in data.phases.values()) == pytest.approx(sum(p.time_s for p in estimate.phases))
+        assert sum(times[place] for times in data.phases.values()) == pytest.approx(
+            sum(p.time_s for p in estimate.phases)
+        )
     assert len(set(data.labels)) == len(PLANS)
     assert "features fp16" in data.labels[1]
     assert data.feasible == [each.feasible for each in results["phases"]]
@@ -220,7 +240,10 @@ def test_what_measured_shows(results: dict[str, Any]) -> None:
     data = panels([results["measured"]])
     assert list(data.panels) == ["1"]
     assert sum(len(each.measured) for each in data.panels["1"]) == len(results["measured"]["rows"])
-    seconds = [{"quantity": "transfer", "measured": 2.0, "predicted": 3.0}, {"quantity": "speedup", "measured": 2, "predicted": 1}]
+    seconds = [
+        {"quantity": "transfer", "measured": 2.0, "predicted": 3.0},
+        {"quantity": "speedup", "measured": 2, "predicted": 1},
+    ]
     mixed = panels([{**results["measured"], "rows": [*seconds, {"quantity": "x", "measured": 0.0, "predicted": 1.0}]}])
     assert {unit: [each.quantity for each in points] for unit, points in mixed.panels.items()} == {
         "s": ["transfer"], "1": ["speedup"]
@@ -243,7 +266,9 @@ def file(tmp_path: pathlib.Path) -> Any:
 
 def test_from_predictions_to_a_picture(command: Any, file: Any, tmp_path: pathlib.Path) -> None:
     predict = ("predict", "reddit", "--system", "lgnnic-doca-dma", "--json")
-    files = [file(command(*predict, *more).document, f"{place}.json") for place, more in enumerate(([], ["--plan", "fp16"]))]
+    files = [
+        file(command(*predict, *more).document, f"{place}.json") for place, more in enumerate(([], ["--plan", "fp16"]))
+    ]
     out = tmp_path / "phases.svg"
     outcome = command("picture", "phases", *files, "--out", str(out), "--title", "Reddit, twice")
     assert (outcome.status, outcome.out) == (0, f"picture written to {out}\n")
@@ -274,7 +299,12 @@ def without(document: Document, key: str) -> dict[str, Any]:
         ("regimes", {**old("search"), "explanation": {}}, "a.svg", "must hold a map"),
         ("fleet", {**old("plan"), "periods": []}, "a.svg", "must have a period with a fleet"),
         ("measured", old("predict"), "a.svg", "must be one result of validate"),
-        ("measured", {"schema": 1, "rows": [], "by_quantity": {}, "summary": {}}, "a.svg", "a row with positive numbers"),
+        (
+            "measured",
+            {"schema": 1, "rows": [], "by_quantity": {}, "summary": {}},
+            "a.svg",
+            "a row with positive numbers",
+        ),
     ],
 )
 def test_bad_requests(
@@ -288,7 +318,10 @@ def test_bad_arguments(command: Any, file: Any) -> None:
     assert "FILE: must be one result of plan" in command("picture", "fleet").sentence
     assert "--out: must be given" in command("picture", "fleet", file(old("plan"))).sentence
     plan = file(old("plan"))
-    assert "must be one result of plan, got 2 results" in command("picture", "fleet", plan, plan, "--out", "a.svg").sentence
+    assert (
+        "must be one result of plan, got 2 results"
+        in command("picture", "fleet", plan, plan, "--out", "a.svg").sentence
+    )
 
 
 def test_without_matplotlib_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +329,9 @@ def test_without_matplotlib_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "matplotlib" else real(name))
-    with pytest.raises(SpecError, match="picture: needs matplotlib, got none installed; nearest valid choice: pip install"):
+    with pytest.raises(
+        SpecError, match="picture: needs matplotlib, got none installed; nearest valid choice: pip install"
+    ):
         draw("fleet", old("plan"))
 
 

@@ -57,7 +57,9 @@ def test_csv_has_a_row_a_period_with_units(command: Any, file: str, tmp_path: pa
         due = row["host order by [d]"]
         assert (float(due) if due else None) == ordered.get(period["period"])
         assert (int(row["host bought [units]"]) > 0) == bool(due)
-        assert float(row[f"{row['limiting']} used [%]"]) == pytest.approx(100 * period["utilization"][period["limiting"]])
+        assert float(row[f"{row['limiting']} used [%]"]) == pytest.approx(
+            100 * period["utilization"][period["limiting"]]
+        )
         assert float(row["products met with [%]"]) == pytest.approx(100 * period["p_meets_target"]["products"])
     without_units = {"period", "limiting"}
     assert all(name in without_units or name.endswith("]") for name in rows[0])

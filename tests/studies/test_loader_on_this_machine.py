@@ -24,7 +24,10 @@ def test_words_on_the_best_settings(answer: Answer) -> None:
     for name, found in answer["workloads"].items():
         best = found["best"]
         assert found["proof"] == "enumerated"
-        assert (best["system.link"], best["plan.placement.sampling"]) == ("this-machine-shared-memory", "memory-node"), name
+        assert (best["system.link"], best["plan.placement.sampling"]) == (
+            "this-machine-shared-memory",
+            "memory-node",
+        ), name
         assert (float(best["plan.workers"]), best["plan.precision.features"]) == (0, "fp32"), name
         assert max(found["importance"], key=lambda key: found["importance"][key]) == "plan.fetch", name
 

@@ -32,7 +32,10 @@ def test_words_on_plans(answer: Answer) -> None:
         assert one["memory_bytes"] == pytest.approx(110e9, rel=0.01)
         assert 1.35 < four["speedup"] < 1.5
         assert four["interval"][0] < 1 < four["interval"][1] < 3.35
-    host, fetching = plan(answer, "one host holds the graph and samples"), plan(answer, "sampling on the host, graph on 4 cards")
+    host, fetching = (
+        plan(answer, "one host holds the graph and samples"),
+        plan(answer, "sampling on the host, graph on 4 cards"),
+    )
     assert host["feasible"]
     assert host["time_s"] == pytest.approx(fetching["time_s"], rel=0.05)
     assert host["time_s"] / plan(answer, "sampling on 4 cards")["time_s"] == pytest.approx(1.5, abs=0.06)
@@ -41,7 +44,9 @@ def test_words_on_plans(answer: Answer) -> None:
 def test_words_on_the_link(answer: Answer) -> None:
     by_rate = {precision: {entry["rate"]: entry for entry in found} for precision, found in answer["link"].items()}
     for found in by_rate.values():
-        assert all(min(found[rate]["slowest"], found[rate]["today"], found[rate]["fastest"]) > 1 for rate in (0.75, 1.0, 4.0))
+        assert all(
+            min(found[rate]["slowest"], found[rate]["today"], found[rate]["fastest"]) > 1 for rate in (0.75, 1.0, 4.0)
+        )
         assert all(entry["crossings"] <= 1 for entry in found.values())
     assert by_rate["fp16"][0.5]["pays_below"] == pytest.approx(0.43e9, rel=0.02)
     assert by_rate["fp32"][0.5]["pays_below"] is None
