@@ -99,7 +99,7 @@ def _with_unknowns(document: Any, problems: Sequence[Any]) -> Any:
     return filled
 
 
-def schema_of(kind: type[Any], newest: int, title: str) -> dict[str, Any]:
+def schema_of(kind: Any, newest: int, title: str) -> dict[str, Any]:
     """Return the JSON Schema of a result's document; keys beside those that it names may be there."""
     found: dict[str, Any] = _adapter(kind).json_schema()
     number = {"type": "integer", "minimum": 1, "maximum": newest, "description": "Number of this schema."}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -137,7 +138,7 @@ class _Run:
             alike = rows[group]
             given = {name: self._columns[name] for name in references if self._columns[name].given(alike[:1])[0]}
             entries = {name: column.value(int(alike[0])) for name, column in given.items()}
-            scenario = self._tried(alike, lambda entries=entries: load_scenario(**entries))
+            scenario = self._tried(alike, functools.partial(load_scenario, **entries))
             if scenario is not None:
                 self._inputs |= scenario.inputs
                 self._settle(scenario, alike, keys, frozenset())
@@ -173,7 +174,7 @@ class _Run:
             changes = {
                 key: self._columns[key].value(int(alike[0])) for key in others if self._columns[key].given(alike[:1])[0]
             }
-            changed = self._tried(alike, lambda changes=changes: scenario.replace(changes)) if changes else scenario
+            changed = self._tried(alike, functools.partial(scenario.replace, changes)) if changes else scenario
             if changed is not None:
                 self._inputs |= changed.inputs
                 self._settle(changed, alike, left, filled | set(numbers))
@@ -259,7 +260,7 @@ class _Run:
         lacking = np.zeros(self._size, dtype=bool)
         lacking[bad] = True
         found = pandas.DataFrame({**{name: jobs[name] for name in keep}, **results}, index=jobs.index)
-        found["bottleneck"] = pandas.Categorical.from_codes(places[self._longest], names)
+        found["bottleneck"] = pandas.Categorical.from_codes(places[self._longest], pandas.Index(names, dtype=str))
         found["feasible"] = pandas.arrays.BooleanArray(self._feasible, lacking)
         units = {name: unit_of(name) for name in found.columns if name not in keep}
         found.attrs = {

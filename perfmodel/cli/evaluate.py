@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # rows of the table that people see
 _TOLD = 20  # bad rows that stderr names one by one
+_REPORTED = ("where", "rule", "got", "nearest")
 _EXAMPLE = "workload,system,plan.transfer.chunk"
 
 
@@ -45,17 +46,12 @@ def command(jobs: str, csv_file: str | None, keep: tuple[str, ...], as_json: boo
     good = [row for row, line in enumerate(lines) if line not in bad]
     sentences = [_sentence(jobs, line, bad[line]) for line in sorted(bad)]
     if not good:
-        first = (
-            bad[min(bad)] if bad else {"where": "rows", "rule": "must be at least one", "got": "none", "nearest": None}
-        )
-        others = f" (no row is good; this is the first of {len(bad)})" if len(bad) > 1 else ""
-        place = f"{jobs}, line {min(bad)}: {first['where']}" if bad else f"{jobs}: {first['where']}"
-        raise SpecError(place, first["rule"] + others, first["got"], first["nearest"])
+        raise _nothing_good(jobs, bad)
     results = found.drop(columns=list(keep)).iloc[good]
     if csv_file is not None:
         write_text(csv_file, _csv(table.iloc[good], results, found.attrs["units"]), "--csv")
     if as_json:
-        reports = [{"line": line, **{name: bad[line][name] for name in ("where", "rule", "got", "nearest")}} for line in sorted(bad)]  # fmt: skip  # noqa: E501
+        reports = [{"line": line, **{name: bad[line][name] for name in _REPORTED}} for line in sorted(bad)]
         write_json(
             {
                 **{name: found.attrs[name] for name in ("schema", "perfmodel", "model", "units")},
@@ -70,6 +66,16 @@ def command(jobs: str, csv_file: str | None, keep: tuple[str, ...], as_json: boo
         click.echo(f"perfmodel: {sentence}", err=True)
     if len(sentences) > _TOLD:
         click.echo(f"perfmodel: {len(sentences) - _TOLD} more bad rows; --json has them all", err=True)
+
+
+def _nothing_good(path: str, bad: dict[int, dict[str, Any]]) -> SpecError:
+    """Return the error of a file without a good row: the first bad one's, and how many there are."""
+    if not bad:
+        return SpecError(f"{path}: rows", "must be at least one", "none")
+    line = min(bad)
+    more = f" (no row is good; this is the first of {len(bad)})" if len(bad) > 1 else ""
+    first = bad[line]
+    return SpecError(f"{path}, line {line}: {first['where']}", first["rule"] + more, first["got"], first["nearest"])
 
 
 def _read(path: str) -> tuple[pandas.DataFrame, list[int], dict[int, dict[str, Any]], str]:

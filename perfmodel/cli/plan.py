@@ -43,7 +43,7 @@ _KILOWATT_HOUR = 3.6e6  # J
     "--csv",
     "csv_file",
     metavar="FILE",
-    help="Write a row a period, or a row a point of a sweep; units stand in the header.",
+    help="Write a row a period, or a point of a sweep.",
 )
 @json_option
 def command(

@@ -74,10 +74,10 @@ def draw(data: Stacks, title: str | None) -> Figure:
         axes.barh(places, widths, left=left, height=0.62, label=name, **fill(number))
         left += widths
     axes.barh(places, left, height=0.62, fill=False, edgecolor=INK, linewidth=0.8)
-    times = np.array(data.times) / scale
-    spread = np.abs(np.array(data.intervals).T / scale - times)
+    points = np.array(data.times) / scale
+    spread = np.abs(np.array(data.intervals).T / scale - points)
     axes.errorbar(
-        times, places + 0.4, xerr=spread, fmt="D", color=INK, markersize=4, capsize=3, linewidth=1.2,
+        points, places + 0.4, xerr=spread, fmt="D", color=INK, markersize=4, capsize=3, linewidth=1.2,
         label=f"{data.unit}, 90 % interval",
     )  # fmt: skip
     names = [
