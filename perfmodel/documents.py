@@ -49,8 +49,9 @@ def read(kind: type[Result], document: object, newest: int, where: str) -> Resul
     import pydantic
 
     checked(document, newest, where)
+    fields: Any = kind
     try:
-        found: Result = _adapter(kind).validate_python(document)
+        found: Result = _adapter(fields).validate_python(document)
     except pydantic.ValidationError as error:
         problems = [problem for problem in error.errors() if not _is_unknown(problem)]
         if not problems:

@@ -90,11 +90,10 @@ def tables(answer: Answer) -> Mapping[str, str]:
         [order["name"], str(order["units"]), f"{order['order_day']:.0f}", f"{order['day']:.0f}"]
         for order in answer["plan"]["orders"]
     ]
+    jobs = [f"{job} on" for job in JOBS]
+    header = ["period", "in service", *jobs, "devices [USD]", "energy [USD]", "limiting", "least sure target"]
     return {
-        "plan": markdown(
-            ["period", "in service", *(f"{job} on" for job in JOBS), "devices [USD]", "energy [USD]", "limiting", "least sure target"],
-            periods, numbers_from=5,
-        ),
+        "plan": markdown(header, periods, numbers_from=5),
         "orders": markdown(["what", "units", "order by day", "serves from day"], orders),
         "growth": _what_if(answer["growth"], "growth of papers a year"),
         "pages": _what_if(answer["page_read"], "a page of flash [us]"),
