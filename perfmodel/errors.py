@@ -40,6 +40,10 @@ class SpecError(PerfmodelError):
         super().__init__(sentence)
 
 
+class UnknownKey(SpecError):
+    """A dotted key that there is none of, or not in this scenario: no value could make it right."""
+
+
 class UnitError(SpecError):
     """A value has a unit that the unit table lacks, or one of another dimension."""
 

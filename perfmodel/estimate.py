@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import perfmodel
+from perfmodel.documents import read
 from perfmodel.environment import this_machine
 from perfmodel.errors import SpecError
 from perfmodel.model.bound import Bound, Outcome, bind
@@ -68,7 +69,10 @@ class Against:
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """Time of one mini-batch, or of the family's ``unit`` [s], and its parts; ``to_dict`` gives the JSON document."""
+    """Time of one mini-batch, or of the family's ``unit`` [s], and its parts; ``to_dict`` gives the JSON document.
+
+    ``perfmodel`` and ``model`` are the version and the hash of the formulas that made it.
+    """
 
     time_s: float
     interval_s: tuple[float, float]
@@ -91,6 +95,8 @@ class Estimate:
     inputs: Mapping[str, str]
     against: Against | None = None
     interval_level: float = LEVEL
+    perfmodel: str = dataclasses.field(default_factory=lambda: perfmodel.__version__)
+    model: str = dataclasses.field(default_factory=model_hash)
 
     @property
     def feasible(self) -> bool:
@@ -101,14 +107,32 @@ class Estimate:
         """Return the estimate as plain values, ready for JSON."""
         document = {
             "schema": SCHEMA,
-            "perfmodel": perfmodel.__version__,
-            "model": model_hash(),
+            "perfmodel": self.perfmodel,
+            "model": self.model,
             "feasible": self.feasible,
             **dataclasses.asdict(self),
         }
         if self.against is None:
             del document["against"]
         return document
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Estimate:
+        """Return the estimate that a document of this or an earlier version holds.
+
+        Raises
+        ------
+        SpecError
+            No such document, or one of a newer schema.
+
+        Examples
+        --------
+        >>> import perfmodel as pm
+        >>> estimate = pm.predict(pm.load_scenario("reddit", "lgnnic-doca-dma"))
+        >>> pm.Estimate.from_dict(estimate.to_dict()) == estimate
+        True
+        """
+        return read(cls, document, SCHEMA, "estimate")
 
 
 @dataclasses.dataclass(frozen=True)

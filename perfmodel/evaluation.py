@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perfmodel.errors import SpecError, nearest, shown
-from perfmodel.model.bound import Bound, bind
+from perfmodel.model.bound import Bound, Outcome, bind
 
 if TYPE_CHECKING:
     import pandas
@@ -99,19 +99,33 @@ def _fill(
 ) -> None:
     """Evaluate one group of like plans block by block and put the outcome into its rows."""
     count = size if isinstance(rows, slice) else len(rows)
-    for start in range(0, count, _BLOCK):
-        block = slice(start, min(start + _BLOCK, count))
-        values = {key: column if column.ndim == 0 else column[block] for key, column in numbers.items()}
-        with np.errstate(all="ignore"):
-            outcome = bound.run(values)
+    for block, outcome in run_in_blocks(bound, numbers, count):
         if not np.all(np.isfinite(outcome.time)):
             raise SpecError("columns", "must give finite times", "values too small or too large for it")
         target = block if isinstance(rows, slice) else rows[block]
         for name, column in outcome.columns().items():
             if name not in results:
-                empty = np.zeros(size, dtype=np.asarray(column).dtype)
-                results[name] = empty
+                unknown = np.nan if name == "energy_j" else 0
+                results[name] = np.full(size, unknown, dtype=np.asarray(column).dtype)
             results[name][target] = column
+
+
+def run_in_blocks(bound: Bound, numbers: Mapping[str, NDArray[Any]], count: int) -> Iterator[tuple[slice, Outcome]]:
+    """Run so many rows block by block, each with its outcome; times that aren't finite are left to the caller.
+
+    Parameters
+    ----------
+    bound : Bound
+    numbers : mapping of dotted key to array of shape () or (count,)
+        Of ``bound.numbers``, within their bounds.
+    count : int
+    """
+    for start in range(0, count, _BLOCK):
+        block = slice(start, min(start + _BLOCK, count))
+        values = {key: column if column.ndim == 0 else column[block] for key, column in numbers.items()}
+        with np.errstate(all="ignore"):
+            outcome = bound.run(values)
+        yield block, outcome
 
 
 def _array(key: str, values: ArrayLike) -> NDArray[Any]:
@@ -138,9 +152,9 @@ def _checked(bound: Bound, key: str, values: NDArray[Any]) -> NDArray[np.float64
         checked = [mark.check_at(value, key) for value in values.ravel().tolist()]
         return np.array(checked, dtype=np.float64).reshape(values.shape)
     column = values.astype(np.float64)
-    if column.size:
-        for extreme in (np.min(column), np.max(column)):  # NaN reaches both
-            mark.check_at(float(extreme), key)
+    refused = column[~mark.accepts(column)]
+    if refused.size:
+        mark.check_at(float(refused[0]), key)
     return column
 
 

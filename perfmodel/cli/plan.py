@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from perfmodel.plan.what_if import BreakEven, Point
 
 _DAY = 86400.0
+_KILOWATT_HOUR = 3.6e6  # J
 
 
 @click.command("plan")
@@ -38,7 +39,12 @@ _DAY = 86400.0
 @click.option(
     "--timeout", metavar="S", default="60", help="Longest proof; the best fleet so far after that [default: 60]."
 )
-@click.option("--csv", "csv_file", metavar="FILE", help="Write a row a period, or a row a point of a sweep.")
+@click.option(
+    "--csv",
+    "csv_file",
+    metavar="FILE",
+    help="Write a row a period, or a point of a sweep.",
+)
 @json_option
 def command(
     fleet: str, changes: tuple[str, ...], sweep: str | None, tornado: str | None, between: str | None, timeout: str,
@@ -72,7 +78,7 @@ def command(
     if sweep is not None or tornado is not None:
         document, rows = _what_if(table, sweep, tornado, between, known, as_json)
         if csv_file is not None:
-            write_text(csv_file, _csv(rows), "--csv")
+            write_text(csv_file, _csv([_headed(row) for row in rows]), "--csv")
         if as_json:
             write_json(
                 {"schema": 1, "perfmodel": perfmodel.__version__, **document, "inputs": {**inputs, **known.inputs}}
@@ -82,7 +88,7 @@ def command(
         found = planned(fleet_of(table), known, limit, progress)
     found = dataclasses.replace(found, inputs={**inputs, **found.inputs})
     if csv_file is not None:
-        write_text(csv_file, _csv([_row(period) for period in found.periods]), "--csv")
+        write_text(csv_file, _csv(_rows(found)), "--csv")
     if as_json:
         write_json(found.to_dict())
     else:
@@ -261,21 +267,39 @@ def _why_not(found: CapacityPlan) -> str:
     )
 
 
-def _row(period: Period) -> dict[str, Any]:
-    """Return one period as a flat row."""
-    return {
-        "period": period.period,
-        "start_s": period.start_s,
-        **{f"fleet.{name}": units for name, units in period.fleet.items()},
-        **{f"bought.{name}": units for name, units in period.bought.items()},
-        "capital_usd": period.capital,
-        "energy_usd": period.energy_cost,
-        "energy_j": period.energy_j,
-        "limiting": period.limiting,
-        **{f"utilization.{each.name}": each.utilization for each in period.resources},
-        **{f"p.{job}": odds for job, odds in period.p_meets_target.items()},
-        "p_all": period.p_all,
-    }
+def _rows(found: CapacityPlan) -> list[dict[str, Any]]:
+    """Return a row a period: money and energy, then what is in service, new and to be ordered, then how full and how sure."""
+    spent, rows = 0.0, []
+    for period in found.periods:
+        spent += period.cost
+        names = list(period.fleet)
+        due = {order.name: order.order_s / _DAY for order in found.orders if order.period == period.period}
+        rows.append(
+            {
+                "period": period.period,
+                "start [d]": period.start_s / _DAY,
+                "length [d]": period.length_s / _DAY,
+                "devices [USD]": period.capital,
+                "energy [USD]": period.energy_cost,
+                "cost [USD]": period.cost,
+                "cost so far [USD]": spent,
+                "energy [kWh]": period.energy_j / _KILOWATT_HOUR,
+                **{f"{name} in service [units]": period.fleet[name] for name in names},
+                **{f"{name} bought [units]": period.bought[name] for name in names},
+                **{f"{name} order by [d]": due.get(name) for name in names},
+                "limiting": period.limiting,
+                **{f"{each.name} used [%]": 100.0 * each.utilization for each in period.resources},
+                **{f"{job} met with [%]": 100.0 * odds for job, odds in period.p_meets_target.items()},
+                "all met with [%]": 100.0 * period.p_all,
+            }
+        )
+    return rows
+
+
+def _headed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a what-if question with money's unit in its header; inputs are in SI, devices in units."""
+    money = {name for name in row if name in ("cost", "swing") or name.startswith("cost_")}
+    return {f"{name} [USD]" if name in money else name: value for name, value in row.items()}
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

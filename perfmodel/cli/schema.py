@@ -1,4 +1,4 @@
-"""``perfmodel schema``: JSON Schema of the spec files."""
+"""``perfmodel schema``: JSON Schema of the spec files and of the documents of results."""
 
 from __future__ import annotations
 
@@ -10,20 +10,40 @@ import perfmodel
 from perfmodel.cli.output import write_json, write_line
 from perfmodel.errors import SpecError, nearest
 
+#: Documents that commands write with --json: the module and the class that read them.
+_RESULTS = {
+    "predict-result": ("perfmodel.estimate", "Estimate"),
+    "search-result": ("perfmodel.search.saved", "SavedSearch"),
+    "plan-result": ("perfmodel.plan.result", "CapacityPlan"),
+}
+
 
 @click.command("schema")
 @click.argument("kind", required=False)
 def command(kind: str | None) -> None:
-    """Write the JSON Schema of one KIND of spec file, or the names of all kinds."""
+    """Write the JSON Schema of one KIND of spec file or of a command's --json, or the names of all kinds."""
     from perfmodel.spec.catalog import KINDS
 
+    kinds = (*KINDS, *_RESULTS)
     if kind is None:
-        for name in KINDS:
+        for name in kinds:
             write_line(name)
         return
-    if kind not in KINDS:
-        raise SpecError("schema", f"must be one of {', '.join(sorted(KINDS))}", repr(kind), nearest(kind, KINDS))
-    write_json(_schema(kind))
+    if kind not in kinds:
+        raise SpecError("schema", f"must be one of {', '.join(sorted(kinds))}", repr(kind), nearest(kind, kinds))
+    write_json(_result_schema(kind) if kind in _RESULTS else _schema(kind))
+
+
+def _result_schema(kind: str) -> dict[str, Any]:
+    """Return the schema of a command's document."""
+    import importlib
+
+    from perfmodel.documents import schema_of
+
+    module, name = _RESULTS[kind]
+    loaded = importlib.import_module(module)
+    found = schema_of(getattr(loaded, name), loaded.SCHEMA, f"perfmodel {kind.removesuffix('-result')} --json")
+    return {"schema": 1, "perfmodel": perfmodel.__version__, "inputs": {}, **found}
 
 
 def _schema(kind: str) -> dict[str, Any]:

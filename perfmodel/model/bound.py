@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pydantic import BaseModel
 from perfmodel.errors import MissingCalibration
 from perfmodel.model.compile import CompiledPhase, compiled
 from perfmodel.model.compose import Step
-from perfmodel.model.families import family
+from perfmodel.model.families import families, family
 from perfmodel.model.families._base import Item, Limit
 from perfmodel.model.policies import POLICIES
 from perfmodel.spec._base import NamedSpec, Within, within
@@ -122,8 +123,9 @@ class Bound:
         self.family, self.plan, self.system = family(scenario), scenario.plan, scenario.system
         self.numbers: dict[str, Within] = {}
         self.values: dict[str, Any] = {}
-        for part in self.family.flattened:
-            self._collect(part, getattr(scenario, part))
+        for key, mark, value in _numbers_of(scenario, self.family.flattened):
+            if value is not None:
+                self.numbers[key], self.values[key] = mark, value
         self.values |= self.family.values()
         self.values["batch.time"] = 0.0
         self.steps = tuple(self._bound(step) for step in self.family.steps())
@@ -135,18 +137,6 @@ class Bound:
         if self.displaces:
             self.values["batch.time"] = float(self.run({}).time)
 
-    def _collect(self, prefix: str, spec: BaseModel) -> None:
-        """Flatten a spec's numbers to dotted keys."""
-        for name, field in type(spec).model_fields.items():
-            value, key = getattr(spec, name), f"{prefix}.{name}"
-            if isinstance(value, BaseModel):
-                self._collect(key, value)
-                continue
-            mark = within(field)
-            if mark is not None and isinstance(value, float):
-                self.numbers[key] = mark
-                self.values[key] = value
-
     def _bound(self, step: Step) -> BoundStep:
         parts: list[BoundPart] = []
         results: set[str] = set()
@@ -154,24 +144,27 @@ class Bound:
             phases = [compiled()[name] for name in part.chain]
             results |= {phase.result for phase in phases}
             items = tuple(self.family.items(step, part.each)) if part.each else ()
+            stands_for = [
+                {"where": step.where, "precision": "", **self.family.names(step, item)}
+                for item in (items if part.each else (None,))
+            ]
             chains = tuple(
                 tuple(
-                    Call(phase, tuple(self._argument(name, step, item, results) for name in phase.arguments))
+                    Call(phase, tuple(self._argument(name, step, named, results) for name in phase.arguments))
                     for phase in phases
                 )
-                for item in (items if part.each else (None,))
+                for named in stands_for
             )
             parts.append(BoundPart(items, chains))
         return BoundStep(step, tuple(parts))
 
-    def _argument(self, name: str, step: Step, item: Item | None, results: set[str]) -> Argument:
+    def _argument(self, name: str, step: Step, named: Mapping[str, str], results: set[str]) -> Argument:
         if name in results or not NOMENCLATURE[name].key:
             return Argument(name)
         own = self.family.key(name, step)
         if own is not None:
             return Argument(name, own)
         template = NOMENCLATURE[name].key
-        named = {"where": step.where, "precision": "", **self.family.names(step, item)}
         key = template.format(**named)
         if key not in self.values:
             key = template.replace(".{precision}", "").format(**named)
@@ -287,6 +280,32 @@ def _run_step(bound: BoundStep, values: Mapping[str, Any], given: Mapping[str, A
         if spec.each:
             results[compiled()[spec.chain[-1]].result] = total
     return total
+
+
+def _numbers_of(scenario: Scenario, parts: Sequence[str]) -> Iterator[tuple[str, Within, float | None]]:
+    """Yield the numbers of a scenario's parts by dotted key, with their unit and bounds; None where one is left out."""
+    stack: list[tuple[str, BaseModel]] = [(part, getattr(scenario, part)) for part in reversed(parts)]
+    while stack:
+        prefix, spec = stack.pop()
+        for name, mark in _fields(type(spec)):
+            value, key = getattr(spec, name), f"{prefix}.{name}"
+            if isinstance(value, BaseModel):
+                stack.append((key, value))
+            elif mark is not None and (value is None or isinstance(value, float)):
+                yield key, mark, value
+
+
+@functools.cache
+def _fields(kind: type[BaseModel]) -> tuple[tuple[str, Within | None], ...]:
+    return tuple((name, within(field)) for name, field in kind.model_fields.items())
+
+
+def number_keys(scenario: Scenario) -> tuple[dict[str, Within], dict[str, Within]]:
+    """Return the dotted keys whose values arrays may replace: those that the scenario has, and those that it leaves out."""
+    found: tuple[dict[str, Within], dict[str, Within]] = ({}, {})
+    for key, mark, value in _numbers_of(scenario, families()[scenario.workload.family].flattened):
+        found[value is None][key] = mark
+    return found
 
 
 _BOUND: weakref.WeakKeyDictionary[Scenario, Bound] = weakref.WeakKeyDictionary()

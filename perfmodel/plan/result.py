@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import perfmodel
+from perfmodel.documents import read
 from perfmodel.model.compile import model_hash
 
 SCHEMA: Final = 1
@@ -213,6 +214,8 @@ class CapacityPlan:
     inputs: Mapping[str, str]
     seconds: float
     warnings: tuple[str, ...] = ()
+    perfmodel: str = dataclasses.field(default_factory=lambda: perfmodel.__version__)
+    model: str = dataclasses.field(default_factory=model_hash)
 
     @property
     def feasible(self) -> bool:
@@ -238,8 +241,8 @@ class CapacityPlan:
         """Return the plan as plain values, ready for JSON."""
         return {
             "schema": SCHEMA,
-            "perfmodel": perfmodel.__version__,
-            "model": model_hash(),
+            "perfmodel": self.perfmodel,
+            "model": self.model,
             "name": self.name,
             "feasible": self.feasible,
             "cost": self.cost,
@@ -256,3 +259,14 @@ class CapacityPlan:
             "warnings": list(self.warnings),
             "inputs": dict(self.inputs),
         }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> CapacityPlan:
+        """Return the plan that a document of this or an earlier version holds.
+
+        Raises
+        ------
+        SpecError
+            No such document, or one of a newer schema.
+        """
+        return read(cls, document, SCHEMA, "capacity plan")

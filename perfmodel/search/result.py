@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 import perfmodel
+from perfmodel.documents import read
 from perfmodel.estimate import Estimate
 from perfmodel.model.compile import model_hash
 from perfmodel.search.pareto import hypervolume
+from perfmodel.search.saved import SCHEMA, SavedSearch
 from perfmodel.spec.scenario import Scenario
-
-SCHEMA: Final = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,6 +200,17 @@ class SearchResult:
             "warnings": list(self.warnings),
             "inputs": dict(self.inputs),
         }
+
+    @staticmethod
+    def from_dict(document: Mapping[str, Any]) -> SavedSearch:
+        """Return what a document of this or an earlier version holds; its ``to_dict`` gives the document again.
+
+        Raises
+        ------
+        SpecError
+            No such document, or one of a newer schema.
+        """
+        return read(SavedSearch, document, SCHEMA, "search result")
 
 
 def _estimated(estimate: Estimate | None) -> dict[str, Any]:

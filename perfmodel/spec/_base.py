@@ -6,15 +6,19 @@ import math
 import types
 import typing
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from perfmodel.errors import SpecError, UnitError, nearest, shown
+from perfmodel.errors import SpecError, UnitError, UnknownKey, nearest, shown
 from perfmodel.units import example, parse, render
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: Above every quantity in use, and far enough from the largest float for sums and products of a few.
 LARGEST = 1e30
@@ -116,6 +120,22 @@ class Within:
             context = error.context or {}
             raise SpecError(where, context["rule"], context["got"], context["nearest"]) from None
 
+    def accepts(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which numbers ``check`` accepts, an array of their shape; NaN it doesn't.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Within("", low=1.0, whole=True).accepts(np.array([0.0, 1.0, 1.5, np.nan])).tolist()
+        [False, True, False, False]
+        """
+        kept = (values >= self.low) & (values <= self.high)
+        if self.above:
+            kept &= values != self.low
+        if self.whole:
+            kept &= values == values.round()
+        return kept | (values == math.inf) if self.infinite else kept
+
     def __get_pydantic_core_schema__(self, source: Any, handler: pydantic.GetCoreSchemaHandler) -> CoreSchema:
         """Parse and check before pydantic sees the number."""
         return core_schema.no_info_before_validator_function(self.check, handler(source))
@@ -158,7 +178,7 @@ def _sentence(kind: type[BaseModel], problem: Any, where: str) -> SpecError:
             return SpecError(place, context["rule"], context["got"], context.get("nearest"))
         case "extra_forbidden":
             known = _fields_at(kind, location[:-1])
-            return SpecError(
+            return UnknownKey(
                 f"{where}: {'.'.join(map(str, location))}",
                 "is not a known key",
                 shown(location[-1]),

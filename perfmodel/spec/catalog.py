@@ -200,8 +200,8 @@ def load(kind: str, reference: Reference) -> NamedSpec:
     return build(spec_of(kind, table, where), table, where)
 
 
-def read_bytes(path: pathlib.Path) -> bytes:
-    """Read a spec file whole, or say why not."""
+def read_bytes(path: pathlib.Path, kind: str = "TOML") -> bytes:
+    """Read a file of the user's whole, or say why not."""
     where = shown(str(path)).strip("'")
     if not _exists(path):
         parent = path.parent if _exists(path.parent) else pathlib.Path()
@@ -216,7 +216,7 @@ def read_bytes(path: pathlib.Path) -> bytes:
     except OSError as error:
         raise SpecError(where, "must be readable", error.strerror) from None
     if len(content) > _LARGEST_SPEC:
-        raise SpecError(where, "must be a TOML file of at most 64 MiB", "a larger one")
+        raise SpecError(where, f"must be a {kind} file of at most 64 MiB", "a larger one")
     return content
 
 

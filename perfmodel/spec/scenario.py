@@ -10,7 +10,7 @@ from typing import Any
 import pydantic
 from pydantic import BaseModel
 
-from perfmodel.errors import SpecError, nearest, shown
+from perfmodel.errors import SpecError, UnknownKey, nearest, shown
 from perfmodel.spec._base import NamedSpec, Spec, build
 from perfmodel.spec.catalog import REFERENCES, Reader, Reference, merged, names, nested, shipped_table
 from perfmodel.spec.families import FamilySpecs, family_of
@@ -179,7 +179,7 @@ def _changed(tables: dict[str, Any], key: str, value: object, reader: Reader) ->
         raise SpecError("--set", "must have dotted keys such as plan.transfer.chunk", shown(key))
     parts = key.split(".")
     if parts[0] not in _PARTS or len(parts) < 2:
-        raise SpecError(
+        raise UnknownKey(
             f"--set {key}", "must start with workload., system. or plan.", shown(key), nearest(parts[0], _PARTS)
         )
     target = REFERENCES.get(_PARTS[parts[0]], {}).get(parts[1])
@@ -187,7 +187,7 @@ def _changed(tables: dict[str, Any], key: str, value: object, reader: Reader) ->
         value = reader.table(target, value, f"--set {key}")
         return {**tables, parts[0]: {**tables[parts[0]], parts[1]: value}}
     if target is not None and tables[parts[0]].get(parts[1]) is None:
-        raise SpecError(f"--set {key}", f"needs a {parts[1]}", f"a {parts[0]} without one")
+        raise UnknownKey(f"--set {key}", f"needs a {parts[1]}", f"a {parts[0]} without one")
     return merged(tables, nested(key, value))
 
 

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import perfmodel as pm
@@ -39,6 +40,24 @@ def test_plans_a_second(benchmark: Any, system: str) -> None:
     benchmark.extra_info["plans_per_s"] = round(rate)
     print(f"\n{system}: {rate / 1e6:.2f} million plans a second")
     assert rate > (2e6 if system == "lgnnic-doca-dma" else 1e6)
+
+
+def test_a_frame_of_a_hundred_thousand_jobs(benchmark: Any) -> None:
+    """Of 72 scenarios: 4 workloads, 3 systems, 3 precisions, 2 placements."""
+    generator = np.random.default_rng(0)
+    rows = 100_000
+    jobs = pandas.DataFrame(
+        {
+            "workload": generator.choice(["reddit", "ogbn-products", "ogbn-mag", "ogbn-arxiv"], rows),
+            "system": generator.choice(["lgnnic-doca-dma", "lgnnic-sockets", "bluefield-3-roce"], rows),
+            **columns(rows),
+        }
+    )
+    pm.evaluate_frame(jobs[:100])
+    found = benchmark.pedantic(pm.evaluate_frame, args=(jobs,), rounds=5)
+    assert found["time_s"].notna().all()
+    print(f"\n{benchmark.stats.stats.median:.2f} s for {rows:,} jobs")
+    assert benchmark.stats.stats.median < 2.0
 
 
 def test_one_prediction(benchmark: Any) -> None:

@@ -79,7 +79,10 @@ def test_the_systems_and_workloads_of_lgnnic_are_there(command: Any) -> None:
 
 
 def test_schema_without_a_kind_names_all(command: Any) -> None:
-    assert command("schema").out.split() == list(KINDS)
+    results = ["predict-result", "search-result", "plan-result"]
+    assert command("schema").out.split() == [*KINDS, *results]
+    for name in results:
+        assert command("schema", name).document["properties"]["schema"]["maximum"] == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

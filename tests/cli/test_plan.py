@@ -40,19 +40,38 @@ def test_text_and_json_agree(command: Any, file: str) -> None:
     assert any(name.startswith("systems/") for name in document["inputs"])
 
 
-def test_csv_has_a_row_a_period(command: Any, file: str, tmp_path: pathlib.Path) -> None:
+def test_csv_has_a_row_a_period_with_units(command: Any, file: str, tmp_path: pathlib.Path) -> None:
     out = tmp_path / "plan.csv"
-    document = command("plan", file, "--json", "--csv", str(out)).document
+    document = command("plan", file, "--json", "--csv", str(out), "--set", "devices.host.lead_time=30 d").document
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
-    assert [float(row["capital_usd"]) for row in rows] == [period["capital"] for period in document["periods"]]
-    assert [int(row["fleet.host"]) for row in rows] == [period["fleet"]["host"] for period in document["periods"]]
+    periods = document["periods"]
+    assert [int(row["period"]) for row in rows] == [0, 1]
+    assert [float(row["start [d]"]) for row in rows] == [0, 182.625]
+    assert [float(row["devices [USD]"]) for row in rows] == [period["capital"] for period in periods]
+    assert float(rows[-1]["cost so far [USD]"]) == pytest.approx(document["cost"])
+    assert [float(row["energy [kWh]"]) * 3.6e6 for row in rows] == pytest.approx([p["energy_j"] for p in periods])
+    assert [int(row["host in service [units]"]) for row in rows] == [period["fleet"]["host"] for period in periods]
+    ordered = {order["period"]: order["order_s"] / 86400 for order in document["orders"] if order["name"] == "host"}
+    assert ordered
+    for row, period in zip(rows, periods, strict=True):
+        due = row["host order by [d]"]
+        assert (float(due) if due else None) == ordered.get(period["period"])
+        assert (int(row["host bought [units]"]) > 0) == bool(due)
+        assert float(row[f"{row['limiting']} used [%]"]) == pytest.approx(
+            100 * period["utilization"][period["limiting"]]
+        )
+        assert float(row["products met with [%]"]) == pytest.approx(100 * period["p_meets_target"]["products"])
+    without_units = {"period", "limiting"}
+    assert all(name in without_units or name.endswith("]") for name in rows[0])
 
 
 def test_what_if(command: Any, file: str, tmp_path: pathlib.Path) -> None:
     out = tmp_path / "sweep.csv"
     swept = command("plan", file, "--sweep", "jobs.0.growth.nodes=1.2..3.0:3", "--json", "--csv", str(out)).document
     assert [point["value"] for point in swept["sweep"]["points"]] == [1.2, 2.1, 3.0]
-    assert len(out.read_text(encoding="utf-8").splitlines()) == 4
+    header, *lines = out.read_text(encoding="utf-8").splitlines()
+    assert header.startswith("jobs.0.growth.nodes,cost [USD],first_failing,")
+    assert len(lines) == 3
     bars = command("plan", file, "--tornado", "20%", "--json").document
     assert bars["share"] == 0.2
     assert {"input", "swing", "cost_low", "cost_high"} <= set(bars["tornado"][0])

@@ -14,6 +14,7 @@ from perfmodel.errors import (
     PerfmodelError,
     SpecError,
     UnitError,
+    UnknownKey,
     nearest,
     shown,
 )
@@ -38,9 +39,10 @@ def test_one_printable_line_whatever_was_given(where: str, got: str) -> None:
 
 
 def test_what_can_be_mended_is_told_from_bugs() -> None:
-    mendable = {SpecError, UnitError, MissingCalibration, NoFeasiblePlan}
+    mendable = {SpecError, UnitError, UnknownKey, MissingCalibration, NoFeasiblePlan}
     assert all(issubclass(kind, PerfmodelError) for kind in mendable)
     assert issubclass(UnitError, SpecError)
+    assert issubclass(UnknownKey, SpecError)
     assert issubclass(MissingCalibration, SpecError)
     assert not issubclass(ModelError, PerfmodelError)
     found = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)}

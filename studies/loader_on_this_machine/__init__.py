@@ -1,0 +1,1 @@
+"""Loader settings and placement for two cores, from a calibrated profile."""
