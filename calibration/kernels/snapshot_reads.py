@@ -46,7 +46,8 @@ class SnapshotReads(Kernel):
             {"kind": kind, "page": page, "visit": visit, "asleep": asleep}
             for kind, page, visit, asleep in itertools.product(kinds, _PAGES, visits, AWAY)
             if (asleep == 0 or (visit == min(visits) and kind != "direct"))
-            and page * visit <= _MOST and (kind != "direct" or page * visit <= _MOST // 4)
+            and page * visit <= _MOST
+            and (kind != "direct" or page * visit <= _MOST // 4)
         ]
 
     @contextlib.contextmanager
