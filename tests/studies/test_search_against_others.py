@@ -30,6 +30,17 @@ def test_the_search_is_within_a_hundredth_on_every_scenario(answer: Answer) -> N
         assert own["evaluations"] <= BUDGET, name
 
 
+def test_words_on_seeds_and_others(answer: Answer) -> None:
+    for name, found in answer["scenarios"].items():
+        assert found["methods"]["perfmodel search"]["within"] == answer["seeds"], name
+    missed = [
+        name for name, found in answer["scenarios"].items() if found["methods"]["random search"]["median_gap"] > CLOSE
+    ]
+    assert len(missed) == 9
+    families = {name.partition(" on ")[2].partition("-")[0] for name in answer["scenarios"]}
+    assert {"lgnnic", "buddy", "mdgnn"} <= families
+
+
 def test_one_scenario_comes_out_again(answer: Answer) -> None:
     evaluator = evaluator_of(*FIRST)
     best = sweep(evaluator).best
