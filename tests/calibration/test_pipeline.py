@@ -102,7 +102,8 @@ def test_every_batch_is_sent_whole_and_trained_on(pipeline: Pipeline, configurat
         assert all(time > 0 for time in batch.phases.values())
         theirs = sum(time for name, time in batch.phases.items() if name in on_the_compute_node(configuration))
         assert theirs < batch.total < 5
-        assert sum(batch.phases.values()) - theirs <= batch.total
+        # an acknowledgement that finds its sender asleep ends the transfer while the other side's pulse runs
+        assert sum(batch.phases.values()) - theirs <= batch.total + batch.pulses["total"]
 
 
 def predicted_times(configuration: Configuration) -> dict[str, float]:
