@@ -124,8 +124,8 @@ def knee(shared: float, serial: float, gain: float = GAIN) -> int:
     Examples
     --------
     >>> knee(1.0, 0.2)
-    7
-    >>> shares = [(1 / n + 0.2) / (1 / (n + 1) + 0.2) - 1 for n in (6, 7)]
+    8
+    >>> shares = [(1 / n + 0.2) / (1 / (n + 1) + 0.2) - 1 for n in (7, 8)]
     >>> shares[0] > 0.05 > shares[1]
     True
     """
