@@ -45,7 +45,7 @@ def sentences(document: Mapping[str, Any]) -> list[str]:
     found = [
         f"{document['messages']:,} messages were routed, and each arrived exactly once",
         f"{document['disturbed']:.0%} of the runs were disturbed by what else runs on this host; of each placement "
-        f"{document['least_undisturbed']} others count at least, or the faster half (so of {document['rarely_undisturbed']} "
+        f"{document['least_undisturbed']} others count at least, or all (so of {document['rarely_undisturbed']} "
         f"configurations; medians over all runs would be off by "
         f"{document['median_ape_of_all_runs']:.1%})",
     ]

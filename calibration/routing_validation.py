@@ -3,7 +3,9 @@
 A balanced design of configurations, and some more over a range of ratios of memory work to messages, to find where the spare
 core begins to gain. All are run in rounds in random order, inline and on the spare core in turns. As with the kernels, what
 counts are runs between two pulses at full speed, here of both cores; a configuration with too few of them is run again, for
-a while. Sizes of messages and buffers, ratios and partners are others than those of the kernels.
+a while. Where they stay too few, all runs of both placements count: two cores are hardly ever undisturbed together, so that
+the faster runs would compare an undisturbed core with two disturbed ones. Sizes of messages and buffers, ratios and partners
+are others than those of the kernels.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ class Compared:
     ----------
     asked : RoutingConfiguration
     inline, spare : float
-        Time of one buffer: median over undisturbed runs [s].
+        Time of one buffer: median over undisturbed runs, or over all where too few are [s].
     inline_of_all, spare_of_all : float
         Medians over all runs [s].
     spread : float
@@ -199,10 +201,12 @@ def _calm(runs: Mapping[str, Sequence[RoutingTimes]], fast: float) -> int:
 
 def _condensed(asked: RoutingConfiguration, runs: Mapping[str, Sequence[RoutingTimes]], fast: float) -> Compared:
     times = {place: [run.total for run in placed] for place, placed in runs.items()}
-    kept = {
-        place: [times[place][k] for k in undisturbed(times[place], _pulses(placed), fast, LEAST_CALM)]
-        for place, placed in runs.items()
-    }
+    kept = times
+    if _calm(runs, fast) >= LEAST_CALM:
+        kept = {
+            place: [times[place][k] for k in undisturbed(times[place], _pulses(placed), fast, LEAST_CALM)]
+            for place, placed in runs.items()
+        }
     middle = {place: float(np.median(own)) for place, own in kept.items()}
     every = {place: float(np.median(own)) for place, own in times.items()}
     spread = np.hypot(*[relative_spread(own) / np.sqrt(len(own)) for own in kept.values()])

@@ -18,6 +18,7 @@ from calibration.fit import fit
 from calibration.kernels._base import all_kernels
 from calibration.kernels._routing import OTHER
 from calibration.measurements import Record
+from calibration.pipeline.message_routing.engine import RoutingTimes
 from calibration.routing_constants import ROUTING_GROUPS
 from calibration.routing_validation import BreakEven, Compared, crossing, design, missed, run_design, scenario, searches
 from perfmodel.spec import catalog
@@ -217,3 +218,16 @@ def test_a_profile_of_other_kernels_says_which_to_run(command: Any, tmp_path: pa
     told = command("validate", "machine", "--pipeline", "message-routing", "--profile", str(path)).sentence
     assert "perfmodel calibrate --only" in told
     assert "--only message_routing" in told
+
+
+def test_where_hardly_any_run_is_undisturbed_all_runs_of_both_placements_count() -> None:
+    """On a busy host one core alone is undisturbed now and then, both together are not: a ratio must not pick among them."""
+    asked = design(4, 1)[0]
+    example = RoutingTimes(1.0, {}, 4, 1e-4, 0)
+    slowed = [dataclasses.replace(example, total=total, pulse=1.8e-4) for total in (1.7, 1.7, 1.7)]
+    inline = [dataclasses.replace(example, total=1.0, pulse=1e-4), *slowed]
+    spare = [dataclasses.replace(each, total=each.total / 2, pulse=1.8e-4) for each in slowed]
+    found = routing_validation._condensed(
+        asked, {routing_validation.INLINE: inline, routing_validation.SPARE: spare}, 1e-4
+    )
+    assert found.speedup == pytest.approx(2.0)
